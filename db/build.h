@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_DB_BUILD_H
+#define MMB_DB_BUILD_H
+
+/* What became of building a tree for an arch with a config and a toolchain. Append-only; commits of equal tree share it. */
+#include "db/db.h"
+
+struct build {
+	int64_t id, job_id;
+	char *oid, *tree_oid, *arch, *config, *toolchain;
+	char *status; /* ok, build-failed */
+	char *signature, *kernel, *unknown_options, *error;
+	double seconds;
+	bool cached;
+};
+void build_done(struct build *build);
+
+/* Records the end of a build job; the caller ends the job in the same transaction. */
+int db_build_add(struct db *db, const struct build *build, uint64_t now_ns);
+/* The newest of a tree: 1 found, 0 none. */
+int db_build_find(struct db *db, const char *tree_oid, const char *arch, const char *config, const char *toolchain,
+		  struct build *ret);
+/* Any image that boots on this arch, newest first: for the accelerator probe. 1 found, 0 none. */
+int db_build_any(struct db *db, const char *arch, struct build *ret);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_DB_RUN_H
+#define MMB_DB_RUN_H
+
+/*
+ * Runs and their samples. A series is everything of a result's identity but the image signature; samples are only ever read
+ * by (series, signature), so that different identities cannot meet.
+ */
+#include "db/db.h"
+
+struct series {
+	const char *hash, *text, *arch, *workload, *class, *machine;
+};
+int db_series_put(struct db *db, const struct series *series);
+
+struct sample {
+	const char *metric, *unit, *better, *class;
+	double value;
+};
+
+struct run_new {
+	int64_t job_id;
+	const char *series, *signature, *oid, *status, *title, *error, *nonce;
+	double seconds, boot_seconds;
+	const struct sample *samples; /* only with status ok */
+	size_t n_samples;
+};
+/* Records a run with all its samples and brings the derived levels up to date: one transaction. */
+int db_run_add(struct db *db, const struct run_new *run, uint64_t now_ns);
+
+/* How the runs of an image in a series ended. */
+struct run_counts {
+	int64_t ok, boot_failed, crashed, timeout, other;
+};
+int db_run_count(struct db *db, const char *series, const char *signature, struct run_counts *ret);
+/* The newest crash title or error among the runs that did not end ok; NULL when there is none. */
+int db_run_last_title(struct db *db, const char *series, const char *signature, char **ret);
+
+/* Values of one metric, in the order they were measured. */
+struct values {
+	double *items;
+	size_t n, capacity;
+};
+void values_done(struct values *values);
+int db_run_values(struct db *db, const char *series, const char *signature, const char *metric, struct values *ret);
+
+/* Derived: one row a metric of an image in a series. */
+struct level {
+	char *metric, *unit, *better, *class;
+	int64_t n;
+	double median, low, high;
+};
+struct level_list {
+	struct level *items;
+	size_t n, capacity;
+};
+void level_list_done(struct level_list *list);
+int db_level_list(struct db *db, const char *series, const char *signature, struct level_list *ret);
+/* Throws the derived rows away and makes them anew from the samples. */
+int db_level_rebuild(struct db *db);
+
+/* Accelerator probes. 1 found, 0 none. */
+int db_probe_add(struct db *db, const char *host, const char *arch, const char *accel, const char *reason, uint64_t now_ns);
+int db_probe_find(struct db *db, const char *host, const char *arch, char **ret_accel, char **ret_reason);
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/search.h"
+
+#include "db/query.h"
+#include "lib/str.h"
+
+#define COLUMNS                                                                                    \
+	"id, tree, ref, good, bad, workload, arch, metric, class, state, verdict, culprit, document, first_parent,"  \
+	" created_ns, ended_ns"
+
+void search_done(struct search *s)
+{
+	char *const fields[] = { s->tree,   s->ref,   s->good,	  s->bad,     s->workload, s->arch,
+				 s->metric, s->class, s->state, s->verdict, s->culprit,  s->document };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		free(fields[i]);
+	*s = (struct search){ 0 };
+}
+
+void search_list_done(struct search_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		search_done(&list->items[i]);
+	free(list->items);
+	*list = (struct search_list){ 0 };
+}
+
+static int read_search(sqlite3_stmt *q, struct search *s)
+{
+	char **const fields[] = { &s->tree,   &s->ref,	 &s->good,  &s->bad,	 &s->workload, &s->arch,
+				  &s->metric, &s->class, &s->state, &s->verdict, &s->culprit,  &s->document };
+
+	*s = (struct search){ .id = sqlite3_column_int64(q, 0),
+			      .first_parent = sqlite3_column_int(q, 13) != 0,
+			      .created_ns = sqlite3_column_int64(q, 14),
+			      .ended_ns = sqlite3_column_int64(q, 15) };
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (db_column_dup(q, (int)i + 1, fields[i]) < 0) {
+			search_done(s);
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+int db_search_add(struct db *db, const struct search *s, uint64_t now_ns, int64_t *ret_id)
+{
+	int r = db_int(db, ret_id,
+		       "SELECT id FROM search WHERE tree = ? AND good = ? AND bad = ? AND workload = ? AND arch = ?"
+		       " AND metric = ? AND class = ? AND first_parent = ? ORDER BY id DESC LIMIT 1",
+		       "sssssssi", s->tree, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
+		       (int64_t)s->first_parent);
+
+	if (r != -ENOENT)
+		return r;
+	r = db_run(db, ret_id, NULL,
+		   "INSERT INTO search (tree, ref, good, bad, workload, arch, metric, class, first_parent, created_ns)"
+		   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		   "ssssssssii", s->tree, s->ref, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
+		   (int64_t)s->first_parent, (int64_t)now_ns);
+	return r < 0 ? r : 1;
+}
+
+int db_search_get(struct db *db, int64_t id, struct search *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM search WHERE id = ?", "i", id);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	return read_search(q, ret);
+}
+
+int db_search_list(struct db *db, bool open, struct search_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	struct search_list list = { 0 };
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM search WHERE NOT ? OR state <> 'done' ORDER BY id", "i",
+			 (int64_t)open);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r >= 0)
+			r = read_search(q, &list.items[list.n]);
+		if (r >= 0)
+			list.n++;
+	}
+	if (r < 0) {
+		search_list_done(&list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}
+
+int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit)
+{
+	return db_run(db, NULL, NULL, "UPDATE search SET state = ?, verdict = ?, culprit = ? WHERE id = ?", "sssi", state,
+		      verdict, culprit, id);
+}
+
+int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns)
+{
+	return db_run(db, NULL, NULL, "UPDATE search SET state = 'done', document = ?, ended_ns = ? WHERE id = ?", "sii",
+		      document, (int64_t)now_ns, id);
+}
+
+int db_search_log(struct db *db, int64_t id, const char *action, const char *oid, const char *reason, uint64_t now_ns)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT action, oid, reason FROM search_log WHERE search_id = ? ORDER BY id DESC LIMIT 1", "i",
+			 id);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r < 0)
+		return r;
+	if (r > 0 && str_eq((const char *)sqlite3_column_text(q, 0), action) &&
+	    str_eq((const char *)sqlite3_column_text(q, 1), oid) &&
+	    str_eq((const char *)sqlite3_column_text(q, 2), reason))
+		return 0;
+	r = db_run(db, NULL, NULL, "INSERT INTO search_log (search_id, at_ns, action, oid, reason) VALUES (?, ?, ?, ?, ?)",
+		   "iisss", id, (int64_t)now_ns, action, oid, reason);
+	return r < 0 ? r : 1;
+}
+
+void search_entries_done(struct search_entries *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].action);
+		free(list->items[i].oid);
+		free(list->items[i].reason);
+	}
+	free(list->items);
+	*list = (struct search_entries){ 0 };
+}
+
+int db_search_entries(struct db *db, int64_t id, struct search_entries *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	struct search_entries list = { 0 };
+	int r = db_query(db, &q, "SELECT action, oid, reason, at_ns FROM search_log WHERE search_id = ? ORDER BY id", "i", id);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		struct search_entry *e;
+
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r < 0)
+			break;
+		e = &list.items[list.n++];
+		*e = (struct search_entry){ .at_ns = sqlite3_column_int64(q, 3) };
+		if (db_column_dup(q, 0, &e->action) < 0 || db_column_dup(q, 1, &e->oid) < 0 ||
+		    db_column_dup(q, 2, &e->reason) < 0)
+			r = -ENOMEM;
+	}
+	if (r < 0) {
+		search_entries_done(&list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/tip.h"
+
+#include "db/query.h"
+#include "lib/str.h"
+
+#define COLUMNS "id, tree, ref, oid, state, reason, at_ns"
+
+void tip_done(struct tip *tip)
+{
+	free(tip->tree);
+	free(tip->ref);
+	free(tip->oid);
+	free(tip->state);
+	free(tip->reason);
+	*tip = (struct tip){ 0 };
+}
+
+void tip_list_done(struct tip_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		tip_done(&list->items[i]);
+	free(list->items);
+	*list = (struct tip_list){ 0 };
+}
+
+static int read_tip(sqlite3_stmt *q, struct tip *tip)
+{
+	char **const fields[] = { &tip->tree, &tip->ref, &tip->oid, &tip->state, &tip->reason };
+
+	*tip = (struct tip){ .id = sqlite3_column_int64(q, 0), .at_ns = sqlite3_column_int64(q, 6) };
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (db_column_dup(q, (int)i + 1, fields[i]) < 0) {
+			tip_done(tip);
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+/* Whether the last event of this ref says the same already. */
+static int ref_unchanged(struct db *db, const char *tree, const char *ref, const char *oid)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT oid FROM ref_event WHERE tree = ? AND ref = ? ORDER BY id DESC LIMIT 1", "ss", tree,
+			 ref);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r < 0 ? r : oid == NULL;
+	return str_eq((const char *)sqlite3_column_text(q, 0), oid);
+}
+
+int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns)
+{
+	int r = ref_unchanged(db, tree, ref, oid);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = db_begin(db);
+	if (r < 0)
+		return r;
+	r = db_run(db, NULL, NULL, "INSERT INTO ref_event (tree, ref, oid, at_ns) VALUES (?, ?, ?, ?)", "sssi", tree, ref, oid,
+		   (int64_t)now_ns);
+	if (r >= 0 && watched)
+		r = db_run(db, NULL, NULL,
+			   "UPDATE tip SET state = 'superseded', reason = 'a newer tip was pushed'"
+			   " WHERE tree = ? AND ref = ? AND state = 'new'",
+			   "ss", tree, ref);
+	if (r >= 0 && watched && oid)
+		r = db_run(db, NULL, NULL, "INSERT INTO tip (tree, ref, oid, state, at_ns) VALUES (?, ?, ?, 'new', ?)", "sssi",
+			   tree, ref, oid, (int64_t)now_ns);
+	r = db_end(db, r);
+	return r < 0 ? r : 1;
+}
+
+int db_tip_list(struct db *db, const char *state, struct tip_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	struct tip_list list = { 0 };
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM tip WHERE state = ? ORDER BY id", "s", state);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r >= 0)
+			r = read_tip(q, &list.items[list.n]);
+		if (r >= 0)
+			list.n++;
+	}
+	if (r < 0) {
+		tip_list_done(&list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}
+
+int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q,
+			 "SELECT " COLUMNS " FROM tip WHERE tree = ? AND ref = ? AND state = 'accepted' ORDER BY id DESC LIMIT 1",
+			 "ss", tree, ref);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r;
+	r = read_tip(q, ret);
+	return r < 0 ? r : 1;
+}
+
+int db_tip_set(struct db *db, int64_t id, const char *state, const char *reason)
+{
+	return db_run(db, NULL, NULL, "UPDATE tip SET state = ?, reason = ? WHERE id = ?", "ssi", state, reason, id);
+}

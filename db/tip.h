@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_DB_TIP_H
+#define MMB_DB_TIP_H
+
+/*
+ * Watched refs: every move is an event that is kept; each new tip is a row that goes new -> accepted (it is the level that
+ * later tips are compared with), searched (a search was started for it), failed or superseded.
+ */
+#include "db/db.h"
+
+struct tip {
+	int64_t id;
+	char *tree, *ref, *oid, *state, *reason;
+	int64_t at_ns;
+};
+void tip_done(struct tip *tip);
+
+struct tip_list {
+	struct tip *items;
+	size_t n, capacity;
+};
+void tip_list_done(struct tip_list *list);
+
+/* Records that a ref points at oid (NULL: gone) when that is news; a new tip replaces one still waiting. 1 news, 0 not. */
+int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns);
+int db_tip_list(struct db *db, const char *state, struct tip_list *ret);
+/* The newest accepted tip of a ref: 1 found, 0 none. */
+int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip *ret);
+int db_tip_set(struct db *db, int64_t id, const char *state, const char *reason);
+
+#endif
