@@ -36,7 +36,7 @@ LDFLAGS += $(SANFLAGS)
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
 LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm
 
-MAINS := daemon/mmbisectd.c daemon/mmbisect.c workers/mmbisect-build.c workers/mmbisect-run.c web/mmbisect-web.c
+MAINS := daemon/mmbisectd.c daemon/mmbisect.c workers/mmbisect-build.c workers/mmbisect-run.c workers/mmbisect-mail.c web/mmbisect-web.c
 sources = $(filter-out $(MAINS),$(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(O)/%.o,$(1))
 
@@ -82,7 +82,7 @@ define link
 endef
 $(O)/bin/mmbisectd $(O)/bin/mmbisect: $(O)/bin/%: $(O)/daemon/%.o $(O)/daemon.a $(O)/db.a $(O)/lib.a
 	$(link)
-$(O)/bin/mmbisect-build $(O)/bin/mmbisect-run: $(O)/bin/%: $(O)/workers/%.o $(O)/workers.a $(O)/lib.a
+$(O)/bin/mmbisect-build $(O)/bin/mmbisect-run $(O)/bin/mmbisect-mail: $(O)/bin/%: $(O)/workers/%.o $(O)/workers.a $(O)/lib.a
 	$(link)
 $(O)/bin/mmbisect-web: $(O)/web/mmbisect-web.o $(O)/web.a $(O)/db.a $(O)/lib.a
 	$(link)
