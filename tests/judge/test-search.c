@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The search, exact class: every strand, random graphs against brute force, skips, contradictions,
+ * time. */
+#include <errno.h>
+#include <time.h>
+
+#include "tests/judge/world.h"
+#include "tap.h"
+
+static const struct judge_options exact = {
+	.cls = JUDGE_EXACT, .better = JUDGE_LOWER, .floor = 0.002};
+
+static int log2_up(int n)
+{
+	int k = 0;
+
+	while ((1 << k) < n)
+		k++;
+	return k;
+}
+
+static void test_strands(void)
+{
+	for (int n = 1; n <= 130; n++) {
+		int wrong = 0, most = 0;
+
+		for (int culprit = 1; culprit <= n; culprit++) {
+			struct judge_decision d;
+			struct world w;
+
+			world_strand(&w, n);
+			world_set_culprit(&w, culprit);
+			if (!world_search(&w, &exact, false, &d)) {
+				wrong++;
+			} else {
+				wrong += d.verdict != JUDGE_CULPRIT || d.culprit != culprit ||
+					 d.last_good != culprit - 1 || d.first_bad != culprit ||
+					 d.n_candidates != 1 || d.candidates[0].node != culprit;
+				judge_decision_done(&d);
+			}
+			most = w.tests > most ? w.tests : most;
+			world_done(&w);
+		}
+		ok(wrong == 0 && most <= log2_up(n), "strand of %d: all right, at most %d tests", n,
+		   most);
+	}
+}
+
+/* All culprits that agree with everything measured. */
+static void consistent(const struct world *w, bool *ret)
+{
+	int n = w->dag.n;
+	bool *below = make((size_t)n, sizeof(bool));
+
+	ret[0] = false;
+	for (int k = 1; k < n; k++) {
+		descendants(&w->dag, k, below);
+		ret[k] = true;
+		for (int i = 0; i < n; i++)
+			if (w->obs[i].state == JUDGE_TESTED && w->bad[i] != below[i])
+				ret[k] = false;
+	}
+	free(below);
+}
+
+static bool equals_brute_force(const struct world *w, const struct judge_decision *d, int culprit)
+{
+	bool *truth = make((size_t)w->dag.n, sizeof(bool)), same = true, found = false;
+	size_t count = 0;
+
+	consistent(w, truth);
+	for (int i = 0; i < w->dag.n; i++)
+		count += truth[i];
+	for (size_t i = 0; i < d->n_candidates; i++) {
+		same = same && truth[d->candidates[i].node];
+		found = found || d->candidates[i].node == culprit;
+		same = same && fabs(d->candidates[i].probability * (double)count - 1) < 1e-9;
+	}
+	free(truth);
+	return same && found && count == d->n_candidates &&
+	       (count == 1 ? d->verdict == JUDGE_CULPRIT && d->culprit == culprit
+			   : d->verdict == JUDGE_SET && d->culprit == -1);
+}
+
+/* Nothing that could still be measured is left open: a set holds the first bad one and skips only.
+ */
+static bool nothing_left(const struct world *w, const struct judge_decision *d)
+{
+	for (size_t i = 0; i < d->n_candidates; i++)
+		if (w->obs[d->candidates[i].node].state != JUDGE_SKIPPED &&
+		    d->candidates[i].node != d->first_bad)
+			return false;
+	return true;
+}
+
+static void break_builds(struct world *w, int percent)
+{
+	int n = w->dag.n;
+
+	for (int i = 1; i < n - 1; i++)
+		w->unbuildable[i] = random_below(300) < percent;
+	for (int cluster = n * percent / 1000; cluster > 0; cluster--) {
+		int at = 1 + random_below(n - 1), length = random_below(20);
+
+		for (int i = at; i < n - 1 && i < at + length; i++)
+			w->unbuildable[i] = true;
+	}
+}
+
+static void test_random_graphs(int percent, int trials)
+{
+	int wrong = 0, sets = 0;
+	double tests = 0, bound = 0;
+
+	for (int t = 0; t < trials; t++) {
+		struct judge_decision d;
+		struct world w;
+
+		world_random(&w, 2 + random_below(120));
+		break_builds(&w, percent);
+		int culprit = 1 + random_below(w.dag.n - 1);
+		world_set_culprit(&w, culprit);
+		if (!world_search(&w, &exact, true, &d)) {
+			wrong++;
+		} else {
+			wrong += !equals_brute_force(&w, &d, culprit) || !nothing_left(&w, &d);
+			sets += d.verdict == JUDGE_SET;
+			judge_decision_done(&d);
+		}
+		tests += w.tests;
+		bound += log2(w.dag.n - 1);
+		world_done(&w);
+	}
+	is_int(wrong, 0,
+	       "%d random graphs, about %d %% unbuildable: as brute force says, restarted at each "
+	       "step",
+	       trials, percent);
+	printf("# %.2f tests a search, log2 N %.2f, %d sets\n", tests / trials, bound / trials,
+	       sets);
+	ok(percent > 0 || tests <= 1.35 * bound, "near log2 N tests");
+}
+
+static void test_first_parent(void)
+{
+	struct judge_options opt = exact;
+	int wrong = 0;
+
+	opt.first_parent = true;
+	for (int t = 0; t < 400; t++) {
+		struct judge_decision d;
+		struct world w;
+		int first = 0;
+
+		world_random(&w, 2 + random_below(100));
+		world_set_culprit(&w, 1 + random_below(w.dag.n - 1));
+		for (int i = w.dag.n - 1; i > 0 && w.bad[i];) {
+			first = i;
+			i = w.start[i + 1] > w.start[i] ? w.parents[w.start[i]] : 0;
+		}
+		if (!world_search(&w, &opt, true, &d)) {
+			wrong++;
+		} else {
+			wrong += d.verdict != JUDGE_CULPRIT || d.culprit != first;
+			judge_decision_done(&d);
+		}
+		world_done(&w);
+	}
+	is_int(wrong, 0, "400 searches along first parents name the first bad one on the chain");
+}
+
+static bool has_good_below(const struct world *w, int node)
+{
+	bool *below = make((size_t)w->dag.n, sizeof(bool)), found = false;
+
+	descendants(&w->dag, node, below);
+	for (int i = 0; i < w->dag.n; i++)
+		found = found || (below[i] && w->obs[i].state == JUDGE_TESTED && !w->bad[i]);
+	free(below);
+	return found;
+}
+
+/* Bad itself, and each parent measured good or an ancestor of a good one, never measured bad. */
+static bool bad_with_good_parents(const struct world *w, int node)
+{
+	if (!w->bad[node])
+		return false;
+	for (int e = w->start[node]; e < w->start[node + 1]; e++) {
+		int p = w->parents[e];
+
+		if (p >= 0 &&
+		    ((w->obs[p].state == JUDGE_TESTED && w->bad[p]) || !has_good_below(w, p)))
+			return false;
+	}
+	return true;
+}
+
+static void test_contradictions(void)
+{
+	int wrong = 0, told = 0;
+
+	for (int t = 0; t < 1500; t++) {
+		struct judge_decision d;
+		struct world w;
+
+		world_random(&w, 3 + random_below(60));
+		for (int i = 1; i < w.dag.n - 1; i++) {
+			w.bad[i] = random_below(3) == 0;
+			/* some were measured before, by another search */
+			if (random_below(4) == 0)
+				world_measure(&w, (struct judge_want){i, 1});
+		}
+		w.bad[w.dag.n - 1] = true;
+		if (!world_search(&w, &exact, true, &d)) {
+			wrong++;
+		} else {
+			wrong +=
+				d.verdict != JUDGE_CULPRIT || !bad_with_good_parents(&w, d.culprit);
+			told += strstr(d.reason, "contradictory") != NULL;
+			judge_decision_done(&d);
+		}
+		world_done(&w);
+	}
+	is_int(wrong, 0, "1500 senseless histories end in a bad commit with good parents");
+	ok(told > 100, "and the reason says so (%d times)", told);
+}
+
+static void test_broken_again(void)
+{
+	struct judge_decision d;
+	struct world w;
+
+	world_strand(&w, 40);
+	for (int i = 1; i <= 40; i++)
+		w.bad[i] = (i >= 5 && i < 12) || i >= 30;
+	for (int i = 1; i <= 20; i++)
+		world_measure(&w, (struct judge_want){i, 1});
+	ok(world_search(&w, &exact, true, &d), "broken, fixed, broken again");
+	is_int(d.culprit, 30, "the break that lasts is named");
+	ok(strstr(d.reason, "contradictory") != NULL, "%s", d.reason);
+	judge_decision_done(&d);
+	world_done(&w);
+}
+
+static void test_skip_cluster(void)
+{
+	struct judge_decision d;
+	struct world w;
+
+	world_strand(&w, 1000);
+	for (int i = 400; i < 600; i++)
+		w.unbuildable[i] = true;
+	world_set_culprit(&w, 700);
+	ok(world_search(&w, &exact, true, &d) && d.culprit == 700,
+	   "200 of 1000 unbuildable in the middle");
+	ok(w.tests <= 18, "%d tests", w.tests);
+	judge_decision_done(&d);
+	world_done(&w);
+
+	world_strand(&w, 1000);
+	for (int i = 400; i < 600; i++)
+		w.unbuildable[i] = true;
+	world_set_culprit(&w, 500);
+	ok(world_search(&w, &exact, false, &d) && d.verdict == JUDGE_SET,
+	   "the culprit among them: %s", d.reason);
+	ok(d.n_candidates == 201 && d.first_bad == 600 && d.last_good == 399,
+	   "all of them and the first bad one");
+	judge_decision_done(&d);
+	world_done(&w);
+}
+
+/* The size of a release cycle. Generous, for sanitizers and a busy host; it takes some 15 ms. */
+static void test_time(void)
+{
+	const int n = 15001;
+	struct timespec from, to;
+	struct judge_decision d;
+	struct world w;
+
+	world_init(&w, n, 2 * n);
+	for (int i = 1; i < n; i++) {
+		/* strands of 14 beside the main line, merged by each 15th node */
+		if (i % 15 == 0)
+			w.parents[w.edges++] = i - 15;
+		w.parents[w.edges++] = i - 1;
+		w.start[i + 1] = w.edges;
+	}
+	world_set_culprit(&w, 7777);
+	world_measure(&w, (struct judge_want){0, 1});
+	world_measure(&w, (struct judge_want){n - 1, 1});
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	is_int(judge_next(&w.dag, w.obs, &exact, &d), 0, "15000 candidates, 1000 merges");
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	judge_decision_done(&d);
+	double ms = 1e3 * (double)(to.tv_sec - from.tv_sec) +
+		    1e-6 * (double)(to.tv_nsec - from.tv_nsec);
+	ok(ms < 1000, "answered in %.1f ms", ms);
+	ok(world_search(&w, &exact, false, &d) && d.culprit == 7777, "and the culprit is found");
+	ok(w.tests <= 15, "in %d tests", w.tests);
+	judge_decision_done(&d);
+	world_done(&w);
+}
+
+static void test_merge(void)
+{
+	struct judge_decision d;
+	struct world w;
+
+	/* 0 - 1 - 3 - 4(merge of 3 and 2), 2 forks from 0 */
+	world_init(&w, 6, 8);
+	world_edge(&w, 1, 0);
+	world_edge(&w, 2, 0);
+	world_edge(&w, 3, 1);
+	world_edge(&w, 4, 3);
+	world_edge(&w, 4, 2);
+	world_edge(&w, 5, 4);
+	w.bad[4] = w.bad[5] = true;
+	ok(world_search(&w, &exact, true, &d) && d.verdict == JUDGE_CULPRIT && d.culprit == 4,
+	   "a merge of good parents can be the culprit");
+	ok(strstr(d.reason, "merge") != NULL && d.remaining == 1, "%s", d.reason);
+	judge_decision_done(&d);
+	world_done(&w);
+}
+
+static void test_bad_graphs(void)
+{
+	const int start[] = {0, 0, 1, 2}, forward[] = {2, 1}, self[] = {1, 1}, loose[] = {0, 0},
+		  negative[] = {0, -2};
+	const int fine[] = {0, 1}, back[] = {0, 0, 1, 0}, outside[] = {JUDGE_OUTSIDE, 1};
+
+	is_int(judge_dag_check(&(struct judge_dag){3, start, fine}), 0, "a strand is fine");
+	is_int(judge_dag_check(&(struct judge_dag){3, start, outside}), 0,
+	       "so is a parent outside");
+	is_int(judge_dag_check(&(struct judge_dag){3, start, forward}), -EINVAL,
+	       "a parent after its child");
+	is_int(judge_dag_check(&(struct judge_dag){3, start, self}), -EINVAL, "a parent of itself");
+	is_int(judge_dag_check(&(struct judge_dag){3, start, loose}), -EINVAL,
+	       "bad does not descend from 1");
+	is_int(judge_dag_check(&(struct judge_dag){3, start, negative}), -EINVAL, "out of range");
+	is_int(judge_dag_check(&(struct judge_dag){3, back, fine}), -EINVAL, "starts that go back");
+	is_int(judge_dag_check(&(struct judge_dag){1, start, fine}), -EINVAL, "good is bad");
+}
+
+int main(int argc, char **argv)
+{
+	seed_of(argc, argv);
+	test_bad_graphs();
+	test_strands();
+	test_merge();
+	test_random_graphs(0, 600);
+	test_random_graphs(15, 600);
+	test_random_graphs(50, 300);
+	test_first_parent();
+	test_contradictions();
+	test_broken_again();
+	test_skip_cluster();
+	test_time();
+	return done_testing();
+}
