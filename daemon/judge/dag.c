@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "daemon/judge/mem.h"
-
 /* Shape of the arrays alone: monotone starts, and each parent outside or before its child. */
 static int check_edges(const struct judge_dag *dag)
 {
@@ -25,16 +23,9 @@ static int check_edges(const struct judge_dag *dag)
 	return 0;
 }
 
-int judge_dag_check(const struct judge_dag *dag)
+/* Is every candidate an ancestor-or-self of bad? `reached` has n zeroed bytes. */
+static int check_reach(const struct judge_dag *dag, unsigned char *reached)
 {
-	int r = check_edges(dag);
-	if (r < 0)
-		return r;
-
-	JUDGE_BYTES reached = calloc((size_t)dag->n, 1);
-	if (!reached)
-		return -ENOMEM;
-
 	reached[dag->n - 1] = 1;
 	for (int i = dag->n - 1; i > 0; i--) {
 		if (!reached[i])
@@ -46,10 +37,23 @@ int judge_dag_check(const struct judge_dag *dag)
 	return 0;
 }
 
+int judge_dag_check(const struct judge_dag *dag)
+{
+	int r = check_edges(dag);
+	if (r < 0)
+		return r;
+
+	unsigned char *reached = calloc((size_t)dag->n, 1);
+	if (!reached)
+		return -ENOMEM;
+	r = check_reach(dag, reached);
+	free(reached);
+	return r;
+}
+
 int judge_sub_init(const struct judge_dag *dag, bool first_parent, const unsigned char *in,
 		   struct judge_sub *ret)
 {
-	JUDGE_INTS number = calloc((size_t)dag->n, sizeof(*number));
 	struct judge_sub sub = {0};
 	size_t edges = 0, nodes = 0;
 
@@ -60,10 +64,11 @@ int judge_sub_init(const struct judge_dag *dag, bool first_parent, const unsigne
 					  dag->parent_start[i]);
 		}
 
+	sub.number = calloc((size_t)dag->n, sizeof(*sub.number));
 	sub.node = calloc(nodes + 1, sizeof(*sub.node));
 	sub.parent_start = calloc(nodes + 1, sizeof(*sub.parent_start));
 	sub.parents = calloc(edges + 1, sizeof(*sub.parents));
-	if (!number || !sub.node || !sub.parent_start || !sub.parents) {
+	if (!sub.number || !sub.node || !sub.parent_start || !sub.parents) {
 		judge_sub_done(&sub);
 		return -ENOMEM;
 	}
@@ -77,9 +82,9 @@ int judge_sub_init(const struct judge_dag *dag, bool first_parent, const unsigne
 			int p = dag->parents[e];
 
 			if (p >= 0 && in[p])
-				sub.parents[edge++] = number[p];
+				sub.parents[edge++] = sub.number[p];
 		}
-		number[i] = sub.n;
+		sub.number[i] = sub.n;
 		sub.node[sub.n++] = i;
 		sub.parent_start[sub.n] = edge;
 	}
@@ -89,6 +94,7 @@ int judge_sub_init(const struct judge_dag *dag, bool first_parent, const unsigne
 
 void judge_sub_done(struct judge_sub *sub)
 {
+	free(sub->number);
 	free(sub->node);
 	free(sub->parent_start);
 	free(sub->parents);

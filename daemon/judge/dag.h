@@ -32,16 +32,17 @@ int judge_dag_check(const struct judge_dag *dag);
 /* Where the parents of `node` that count end: all of them, or only the first one. */
 static inline int judge_dag_parents_end(const struct judge_dag *dag, int node, bool first_parent)
 {
-	int start = dag->parent_start[node], end = dag->parent_start[node + 1];
+	int first = dag->parent_start[node], end = dag->parent_start[node + 1];
 
-	return first_parent && end > start ? start + 1 : end;
+	return first_parent && end > first ? first + 1 : end;
 }
 
 /* The graph of a part of the nodes, numbered anew in the same order; edges that leave the part are
  * gone. */
 struct judge_sub {
 	int n;
-	int *node; /* number in the whole graph */
+	int *node;   /* number in the whole graph */
+	int *number; /* the other way round; of nodes of the part only */
 	int *parent_start;
 	int *parents;
 };

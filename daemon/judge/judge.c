@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,27 +22,15 @@ struct ask {
 	double alpha;
 };
 
-__attribute__((format(printf, 2, 3))) static void explain(struct judge_decision *d,
-							  const char *format, ...)
+/* Macros, so that formats are checked at the call; what is too long is cut. */
+#define explain(d, ...) ((void)snprintf((d)->reason, sizeof((d)->reason), __VA_ARGS__))
+#define done(d, verdict, ...) (explain(d, __VA_ARGS__), finish(d, verdict))
+
+/* Always true: the decision is made. */
+static bool finish(struct judge_decision *d, enum judge_verdict verdict)
 {
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(d->reason, sizeof(d->reason), format, ap);
-	va_end(ap);
-}
-
-__attribute__((format(printf, 3, 4))) static bool done(struct judge_decision *d,
-						       enum judge_verdict verdict,
-						       const char *format, ...)
-{
-	va_list ap;
-
 	d->action = JUDGE_DONE;
 	d->verdict = verdict;
-	va_start(ap, format);
-	vsnprintf(d->reason, sizeof(d->reason), format, ap);
-	va_end(ap);
 	return true;
 }
 
@@ -101,7 +88,7 @@ static bool want_more(const struct ask *a, struct judge_decision *d)
 		d->change.n_before < d->change.n_after ? d->change.n_before : d->change.n_after;
 	size_t next = (have / a->runs + 1) * a->runs;
 
-	if (a->opt->cls == JUDGE_EXACT || next > ANCHOR_EFFORT * a->runs)
+	if (a->opt->cls == JUDGE_EXACT || next > (size_t)ANCHOR_EFFORT * a->runs)
 		return false;
 	explain(d, "%zu and %zu runs do not tell the ends apart (p = %.2g): more runs",
 		d->change.n_before, d->change.n_after, d->change.p);

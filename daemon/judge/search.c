@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "daemon/judge/mem.h"
-
 /* What is known of a node, bits. */
 enum {
 	LIVE = 1,	/* reached from the bad anchor without passing a measured good node */
@@ -109,13 +107,11 @@ static void find_candidates(const struct walk *w, struct judge_search *s)
 	}
 }
 
-/* Steps along the ancestry from each candidate to the nearest one that could not be tested. */
-static int skip_distances(const struct judge_sub *sub, const bool *skipped, int *ret_distance)
+/* Steps along the ancestry from each candidate to the nearest one that could not be tested; `up` is
+ * scratch. */
+static void skip_distances(const struct judge_sub *sub, const bool *skipped, int *up,
+			   int *ret_distance)
 {
-	JUDGE_INTS up = calloc((size_t)sub->n, sizeof(*up));
-	if (!up)
-		return -ENOMEM;
-
 	for (int i = 0; i < sub->n; i++) {
 		ret_distance[i] = skipped[i] ? 0 : INT_MAX;
 		up[i] = ret_distance[i];
@@ -133,7 +129,6 @@ static int skip_distances(const struct judge_sub *sub, const bool *skipped, int 
 		if (up[i] < ret_distance[i])
 			ret_distance[i] = up[i];
 	}
-	return 0;
 }
 
 /*
@@ -158,22 +153,18 @@ static double information(int weight, int n)
 
 /*
  * The untested candidate that is expected to tell most. Without skips that is the largest
- * min(weight, n - weight), as in git; equals go to the oldest.
+ * min(weight, n - weight), as in git; equals go to the oldest. `work` has 3 n entries.
  */
-static int pick_next(const struct judge_sub *sub, const bool *skipped, struct judge_search *s)
+static int pick_next(const struct judge_sub *sub, const bool *skipped, int *work,
+		     struct judge_search *s)
 {
-	JUDGE_INTS weight = calloc((size_t)sub->n, sizeof(*weight));
-	JUDGE_INTS distance = calloc((size_t)sub->n, sizeof(*distance));
+	int *weight = work, *distance = work + sub->n, *up = work + 2 * (size_t)sub->n;
 	double best = -1;
 
-	if (!weight || !distance)
-		return -ENOMEM;
 	int r = judge_sub_weights(sub, weight);
 	if (r < 0)
 		return r;
-	r = skip_distances(sub, skipped, distance);
-	if (r < 0)
-		return r;
+	skip_distances(sub, skipped, up, distance);
 
 	for (int i = 0; i < sub->n - 1; i++) {
 		double score =
@@ -188,40 +179,34 @@ static int pick_next(const struct judge_sub *sub, const bool *skipped, struct ju
 	return 0;
 }
 
-static int search_sub(const struct walk *w, struct judge_sub *sub, struct judge_search *s)
+static int search_sub(const struct walk *w, const struct judge_sub *sub, struct judge_search *s)
 {
 	bool *skipped = calloc((size_t)sub->n, sizeof(*skipped));
-	int r = 0;
+	int *work = calloc(3 * (size_t)sub->n, sizeof(*work));
+	int r = skipped && work ? 0 : -ENOMEM;
 
-	if (!skipped)
-		return -ENOMEM;
-	for (int i = 0; i < sub->n - 1; i++) {
+	for (int i = 0; r == 0 && i < sub->n - 1; i++) {
 		skipped[i] = side_of(w, sub->node[i]) == JUDGE_SIDE_SKIP;
 		s->n_skipped += skipped[i];
 	}
 	s->n_untested = sub->n - 1 - s->n_skipped;
-	if (s->n_untested > 0)
-		r = pick_next(sub, skipped, s);
+	if (r == 0 && s->n_untested > 0)
+		r = pick_next(sub, skipped, work, s);
 	free(skipped);
+	free(work);
 	return r;
 }
 
-int judge_search_run(const struct judge_dag *dag, bool first_parent, const enum judge_side *sides,
-		     struct judge_search *ret)
+static int search_marked(const struct walk *w, struct judge_search *ret)
 {
 	struct judge_search s = {.pick = -1};
 	struct judge_sub sub;
-	JUDGE_BYTES marks = calloc((size_t)dag->n, 1);
 
-	if (!marks)
-		return -ENOMEM;
-	struct walk w = {dag, first_parent, sides, marks};
-	find_candidates(&w, &s);
-
-	int r = judge_sub_init(dag, first_parent, marks, &sub);
+	find_candidates(w, &s);
+	int r = judge_sub_init(w->dag, w->first_parent, w->marks, &sub);
 	if (r < 0)
 		return r;
-	r = search_sub(&w, &sub, &s);
+	r = search_sub(w, &sub, &s);
 	if (r == 0) {
 		s.candidates = sub.node;
 		s.n_candidates = sub.n;
@@ -229,6 +214,18 @@ int judge_search_run(const struct judge_dag *dag, bool first_parent, const enum 
 		*ret = s;
 	}
 	judge_sub_done(&sub);
+	return r;
+}
+
+int judge_search_run(const struct judge_dag *dag, bool first_parent, const enum judge_side *sides,
+		     struct judge_search *ret)
+{
+	struct walk w = {dag, first_parent, sides, calloc((size_t)dag->n, 1)};
+	if (!w.marks)
+		return -ENOMEM;
+
+	int r = search_marked(&w, ret);
+	free(w.marks);
 	return r;
 }
 

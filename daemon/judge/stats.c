@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "daemon/judge/mem.h"
-
 bool judge_all_finite(const double *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -72,31 +70,30 @@ static int doubled_rank(double x, const double *a, size_t n_a, const double *b, 
 }
 
 /*
- * ways[s]: how many choices of k of the n doubled ranks have the sum s, for s up to `max`. ret_ways
- * has (k + 1) * (max + 1) entries of the caller's, zeroed; the answer is its last row. The usual
- * dynamic programme over items.
+ * How many choices of k of the n doubled ranks have the sum s? An array for s from 0 to *ret_max,
+ * the caller's to free, NULL without memory. The usual dynamic programme over items; the sum of all
+ * n doubled ranks is n (n + 1).
  */
-static const double *count_sums(const int *ranks, size_t n, size_t k, size_t max, double *ret_ways)
+static double *count_sums(const int *ranks, size_t n, size_t k, size_t *ret_max)
 {
-	size_t row = max + 1;
+	size_t max = n * (n + 1), row = max + 1;
+	double *ways = calloc((k + 1) * row, sizeof(*ways));
 
-	ret_ways[0] = 1;
+	if (!ways)
+		return NULL;
+	ways[0] = 1;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = k; j > 0; j--) {
-			const double *from = ret_ways + (j - 1) * row;
-			double *to = ret_ways + j * row;
+			const double *from = ways + (j - 1) * row;
+			double *to = ways + j * row;
 
 			for (size_t s = (size_t)ranks[i]; s <= max; s++)
 				to[s] += from[s - (size_t)ranks[i]];
 		}
-	return ret_ways + k * row;
-}
-
-/* The sum of all doubled ranks bounds every sum of some of them: n values have n (n + 1). */
-static double *new_sums(size_t n, size_t k, size_t *ret_max)
-{
-	*ret_max = n * (n + 1);
-	return calloc((k + 1) * (*ret_max + 1), sizeof(double));
+	for (size_t s = 0; s <= max; s++)
+		ways[s] = ways[k * row + s];
+	*ret_max = max;
+	return ways;
 }
 
 /* P by enumeration; `ranks` are those of a, then those of b. */
@@ -106,19 +103,18 @@ static int exact_p(const int *ranks, size_t n_a, size_t n, double *ret_p)
 	bool first = n_a <= n - n_a;
 	size_t k = first ? n_a : n - n_a, sum = 0, max;
 	double below = 0, above = 0, all = 0;
-	JUDGE_DOUBLES ways = new_sums(n, k, &max);
+	double *ways = count_sums(ranks, n, k, &max);
 
 	if (!ways)
 		return -ENOMEM;
 	for (size_t i = 0; i < k; i++)
 		sum += (size_t)ranks[first ? i : n_a + i];
-
-	const double *last = count_sums(ranks, n, k, max, ways);
 	for (size_t s = 0; s <= max; s++) {
-		all += last[s];
-		below += s <= sum ? last[s] : 0;
-		above += s >= sum ? last[s] : 0;
+		all += ways[s];
+		below += s <= sum ? ways[s] : 0;
+		above += s >= sum ? ways[s] : 0;
 	}
+	free(ways);
 	*ret_p = fmin(1, 2 * fmin(below, above) / all);
 	return 0;
 }
@@ -150,16 +146,17 @@ int judge_rank_test(const double *a, size_t n_a, const double *b, size_t n_b, do
 	if (r < 0)
 		return r;
 
-	JUDGE_INTS ranks = calloc(n_a + n_b, sizeof(*ranks));
+	int *ranks = calloc(n_a + n_b, sizeof(*ranks));
 	if (!ranks)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_a + n_b; i++)
 		ranks[i] = doubled_rank(i < n_a ? a[i] : b[i - n_a], a, n_a, b, n_b);
-
 	if (n_a + n_b <= JUDGE_EXACT_MAX)
-		return exact_p(ranks, n_a, n_a + n_b, ret_p);
-	*ret_p = normal_p(ranks, n_a, n_a + n_b);
-	return 0;
+		r = exact_p(ranks, n_a, n_a + n_b, ret_p);
+	else
+		*ret_p = normal_p(ranks, n_a, n_a + n_b);
+	free(ranks);
+	return r;
 }
 
 double judge_rank_test_min_p(size_t n_a, size_t n_b)
@@ -171,6 +168,23 @@ double judge_rank_test_min_p(size_t n_a, size_t n_b)
 	return fmin(1, p);
 }
 
+/* The value that a standard normal deviate leaves between -z and z but for `alpha`: erfc, bisected.
+ */
+static double normal_z(double alpha)
+{
+	double lo = 0, hi = 40;
+
+	for (int i = 0; i < 100; i++) {
+		double z = (lo + hi) / 2;
+
+		if (erfc(z / sqrt(2)) > alpha)
+			lo = z;
+		else
+			hi = z;
+	}
+	return hi;
+}
+
 /*
  * How many pairwise shifts to leave out at each end for two-sided error `alpha`: the largest c with
  * P(U <= c - 1) <= alpha / 2, 0 when there is none. U is half of the doubled rank sum above its
@@ -178,38 +192,29 @@ double judge_rank_test_min_p(size_t n_a, size_t n_b)
  */
 static int pairs_to_leave(size_t n_a, size_t n_b, double alpha, size_t *ret_count)
 {
-	size_t n = n_a + n_b, k = n_a < n_b ? n_a : n_b, max;
-	double a = (double)n_a, b = (double)n_b;
+	size_t n = n_a + n_b, k = n_a < n_b ? n_a : n_b, max, count = 0;
+	int ranks[JUDGE_EXACT_MAX];
 
 	if (n > JUDGE_EXACT_MAX) {
-		/* a normal quantile by bisection of erfc keeps libm the only help */
-		double lo = 0, hi = 40;
-		for (int i = 0; i < 100; i++) {
-			double z = (lo + hi) / 2;
-			*(erfc(z / sqrt(2)) > alpha ? &lo : &hi) = z;
-		}
-		*ret_count =
-			(size_t)fmax(0, floor(a * b / 2 - hi * sqrt(a * b * (a + b + 1) / 12)));
+		double ab = (double)n_a * (double)n_b;
+
+		*ret_count = (size_t)fmax(
+			0, floor(ab / 2 - normal_z(alpha) * sqrt(ab * ((double)n + 1) / 12)));
 		return 0;
 	}
-
-	JUDGE_INTS ranks = calloc(n, sizeof(*ranks));
-	JUDGE_DOUBLES ways = new_sums(n, k, &max);
-	if (!ranks || !ways)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		ranks[i] = 2 * ((int)i + 1);
-
-	const double *last = count_sums(ranks, n, k, max, ways);
-	double all = 0, tail = 0;
+	double *ways = count_sums(ranks, n, k, &max), all = 0, tail = 0;
+	if (!ways)
+		return -ENOMEM;
 	for (size_t s = 0; s <= max; s++)
-		all += last[s];
-	size_t count = 0;
+		all += ways[s];
 	for (size_t s = k * (k + 1); s <= max; s += 2, count++) {
-		tail += last[s];
+		tail += ways[s];
 		if (tail / all > alpha / 2)
 			break;
 	}
+	free(ways);
 	*ret_count = count;
 	return 0;
 }
@@ -218,11 +223,10 @@ int judge_shift_interval(const double *a, size_t n_a, const double *b, size_t n_
 			 enum judge_shift shift, double confidence, double *ret_low,
 			 double *ret_high)
 {
+	size_t leave, pairs = n_a * n_b;
 	int r = check_sizes(n_a, n_b);
 	if (r < 0)
 		return r;
-
-	size_t leave, pairs = n_a * n_b;
 	r = pairs_to_leave(n_a, n_b, 1 - confidence, &leave);
 	if (r < 0)
 		return r;
@@ -231,7 +235,7 @@ int judge_shift_interval(const double *a, size_t n_a, const double *b, size_t n_
 		return 0;
 	}
 
-	JUDGE_DOUBLES shifts = calloc(pairs, sizeof(*shifts));
+	double *shifts = calloc(pairs, sizeof(*shifts));
 	if (!shifts)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_a; i++)
@@ -241,5 +245,6 @@ int judge_shift_interval(const double *a, size_t n_a, const double *b, size_t n_
 	qsort(shifts, pairs, sizeof(*shifts), by_value);
 	*ret_low = shifts[leave - 1];
 	*ret_high = shifts[pairs - leave];
+	free(shifts);
 	return 0;
 }
