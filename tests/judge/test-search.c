@@ -19,6 +19,41 @@ static int log2_up(int n)
 	return k;
 }
 
+/* Weights of all nodes as judge_sub_weights() counts them, and by one walk a node. */
+static void test_weights(void)
+{
+	int wrong = 0;
+
+	for (int t = 0; t < 40; t++) {
+		struct judge_sub sub;
+		struct world w;
+
+		world_random(&w, 2 + random_below(300));
+		size_t n = (size_t)w.dag.n;
+		unsigned char *all = make(n, 1);
+		int *weights = make(n, sizeof(int)), *truth = make(n, sizeof(int));
+		bool *below = make(n, sizeof(bool));
+
+		memset(all, 1, n);
+		for (int k = 0; k < w.dag.n; k++) {
+			descendants(&w.dag, k, below);
+			for (size_t i = 0; i < n; i++)
+				truth[i] += below[i];
+		}
+		if (judge_sub_init(&w.dag, false, all, &sub) < 0 ||
+		    judge_sub_weights(&sub, weights) < 0)
+			abort();
+		wrong += memcmp(weights, truth, n * sizeof(int)) != 0;
+		judge_sub_done(&sub);
+		free(all);
+		free(weights);
+		free(truth);
+		free(below);
+		world_done(&w);
+	}
+	is_int(wrong, 0, "weights on 40 random graphs");
+}
+
 static void test_strands(void)
 {
 	for (int n = 1; n <= 130; n++) {
@@ -168,13 +203,15 @@ static void test_first_parent(void)
 	is_int(wrong, 0, "400 searches along first parents name the first bad one on the chain");
 }
 
-static bool has_good_below(const struct world *w, int node)
+/* Is node an ancestor-or-self of a good one that does not descend from the culprit? */
+static bool implied_good(const struct world *w, int node, const bool *below_culprit)
 {
 	bool *below = make((size_t)w->dag.n, sizeof(bool)), found = false;
 
 	descendants(&w->dag, node, below);
 	for (int i = 0; i < w->dag.n; i++)
-		found = found || (below[i] && w->obs[i].state == JUDGE_TESTED && !w->bad[i]);
+		found = found || (below[i] && !below_culprit[i] &&
+				  w->obs[i].state == JUDGE_TESTED && !w->bad[i]);
 	free(below);
 	return found;
 }
@@ -182,16 +219,18 @@ static bool has_good_below(const struct world *w, int node)
 /* Bad itself, and each parent measured good or an ancestor of a good one, never measured bad. */
 static bool bad_with_good_parents(const struct world *w, int node)
 {
-	if (!w->bad[node])
-		return false;
+	bool *below = make((size_t)w->dag.n, sizeof(bool)), fine = w->bad[node];
+
+	descendants(&w->dag, node, below);
 	for (int e = w->start[node]; e < w->start[node + 1]; e++) {
 		int p = w->parents[e];
 
 		if (p >= 0 &&
-		    ((w->obs[p].state == JUDGE_TESTED && w->bad[p]) || !has_good_below(w, p)))
-			return false;
+		    ((w->obs[p].state == JUDGE_TESTED && w->bad[p]) || !implied_good(w, p, below)))
+			fine = false;
 	}
-	return true;
+	free(below);
+	return fine;
 }
 
 static void test_contradictions(void)
@@ -344,6 +383,7 @@ int main(int argc, char **argv)
 {
 	seed_of(argc, argv);
 	test_bad_graphs();
+	test_weights();
 	test_strands();
 	test_merge();
 	test_random_graphs(0, 600);

@@ -108,6 +108,24 @@ static void test_noisy(void)
 	   "at another level");
 }
 
+/* Medians of two-valued samples jump; the interval of the pairwise ratios alone would be 1 to 1 or
+ * more. */
+static void test_two_modes(void)
+{
+	double a[20], b[20];
+	struct judge_comparison x;
+
+	for (int i = 0; i < 20; i++) {
+		a[i] = i < 9 ? 1 : 2;
+		b[i] = i < 11 ? 1 : 2;
+	}
+	judge_compare(a, 20, b, 20, JUDGE_TIME, JUDGE_LOWER, 0.02, &x);
+	ok(near(x.ratio, 0.5) && near(x.low, 0.5) && near(x.high, 1),
+	   "the interval holds the ratio: %g %g %g", x.low, x.ratio, x.high);
+	judge_compare(b, 20, a, 20, JUDGE_TIME, JUDGE_LOWER, 0.02, &x);
+	ok(near(x.ratio, 2) && near(x.low, 1) && near(x.high, 2), "and the other way round");
+}
+
 static void test_values_that_bite(void)
 {
 	const double zero[] = {0, 0, 0, 0, 0}, one[] = {1, 1, 2, 1, 1},
@@ -156,6 +174,7 @@ int main(void)
 	test_vectors();
 	test_exact();
 	test_noisy();
+	test_two_modes();
 	test_values_that_bite();
 	return done_testing();
 }
