@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "web/api.h"
+
+#include "web/gather.h"
+
+/* API: {"finding": with report, mail and the document of the answer}. */
+int api_finding(const struct request *request, struct reply *reply)
+{
+	_cleanup_json_ json_t *answer = json_object();
+	int r = gather_row(answer, "finding", request->db, VIEW_FINDING, request->id);
+
+	return r < 0 ? r : reply_json(reply, answer);
+}
