@@ -133,7 +133,7 @@ static bool is_digit(char c)
 /* Whether the blank at p may become a line's end. */
 static bool may_break(const char *text, const char *p)
 {
-	if (p[1] == '%')
+	if (p[1] == '%' || (p - text > 3 && is_digit(p[1]) && !memcmp(p - 4, " and", 4)))
 		return false;
 	return !(p > text && is_digit(p[-1]) && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]) &&
 		 !is_digit(p[4]));

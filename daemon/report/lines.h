@@ -26,7 +26,7 @@ size_t report_width(const char *text);
 void report_add_clipped(struct str *out, const char *text, size_t columns);
 /* Adds text cleaned by report_line() and cut as above. */
 void report_add_line(struct str *out, const char *text, size_t columns);
-/* Adds clean text, wrapped at blanks, but not inside of "5 709" or "5 %"; ends with a newline. */
+/* Adds clean text, wrapped at blanks, but not inside of "5 709", "5 %" or "and 5"; ends with a newline. */
 void report_add_wrapped(struct str *out, const char *first_indent, const char *indent, const char *text);
 
 #endif

@@ -56,8 +56,8 @@ static int add_pair(struct str *out, const json_t *document, size_t before, size
 	if (r < 0 || text.failed)
 		return -ENOMEM;
 	if (text.len)
-		(void)str_addf(out, "%s against %s:\n%s", report_letter(after, y), report_letter(before, x),
-			       text.data);
+		(void)str_addf(out, "%s against %s [95 %% interval]:\n%s", report_letter(after, y),
+			       report_letter(before, x), text.data);
 	return 0;
 }
 
@@ -75,7 +75,6 @@ static int add_remark(struct str *out, const json_t *document, size_t before, si
 
 int section_words(const json_t *document, struct str *out)
 {
-	/* of a finding; the last but one has its own line among the checks */
 	static const struct {
 		const char *before, *after;
 		bool remark;
@@ -121,27 +120,18 @@ static bool driver_column(const json_t *document, struct report_column *ret)
 	return false;
 }
 
-/* "B is worse than A", "no difference shown between C and B", ... */
-static void add_relation(struct str *out, enum judge_relation relation, size_t before, size_t after)
+/* "worse than A", ... */
+static void add_relation(struct str *out, enum judge_relation relation, size_t before)
 {
-	char x[16], y[16];
+	static const char *const words[] = {
+		[JUDGE_SAME] = "as",
+		[JUDGE_WORSE] = "worse than",
+		[JUDGE_IMPROVED] = "better than",
+		[JUDGE_UNCLEAR] = "no difference shown to",
+	};
+	char letter[16];
 
-	report_letter(before, x);
-	report_letter(after, y);
-	switch (relation) {
-	case JUDGE_WORSE:
-		(void)str_addf(out, "%s is worse than %s", y, x);
-		break;
-	case JUDGE_IMPROVED:
-		(void)str_addf(out, "%s is better than %s", y, x);
-		break;
-	case JUDGE_SAME:
-		(void)str_addf(out, "%s is as %s", y, x);
-		break;
-	case JUDGE_UNCLEAR:
-		(void)str_addf(out, "no difference shown between %s and %s", y, x);
-		break;
-	}
+	(void)str_addf(out, "%s %s", words[relation], report_letter(before, letter));
 }
 
 /* A row against one or two others, by the driver alone. */
@@ -149,10 +139,12 @@ static int add_check(struct str *out, const json_t *document, const char *row, c
 {
 	const json_t *rows = document_rows(document), *after = report_row(rows, row, NULL);
 	struct report_column column;
-	size_t at = 0, other, n = 0;
+	size_t at, other, n = 0;
+	char letter[16];
 
 	if (!driver_column(document, &column) || !report_row(rows, row, &at))
 		return 0;
+	(void)str_addf(out, "%s is ", report_letter(at, letter));
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *before = against[i] ? report_row(rows, against[i], &other) : NULL;
 		struct judge_comparison c;
@@ -163,7 +155,7 @@ static int add_check(struct str *out, const json_t *document, const char *row, c
 		if (!r)
 			continue;
 		(void)str_add(out, n++ ? ", " : "");
-		add_relation(out, c.relation, other, at);
+		add_relation(out, c.relation, other);
 	}
 	if (!n)
 		(void)str_add(out, "not measured");

@@ -70,6 +70,17 @@ int section_reproduce(const json_t *document, struct str *out)
 	return 0;
 }
 
+/* As wide as "good", so that the numbers stand below each other. */
+static void add_side(struct str *out, const char *side)
+{
+	_cleanup_str_ struct str text = STR_INIT;
+
+	report_add_line(&text, side, 4);
+	(void)str_add(out, text.data);
+	for (size_t n = report_width(text.data); n < 4; n++)
+		(void)str_add(out, " ");
+}
+
 static void add_step(struct str *out, const json_t *step)
 {
 	double value = json_get_number(step, "value", NAN);
@@ -80,7 +91,7 @@ static void add_step(struct str *out, const json_t *step)
 	(void)str_add(out, "  ");
 	add_short_oid(out, step, "commit");
 	(void)str_add(out, "  ");
-	add_member(out, step, "side", 4);
+	add_side(out, json_get_string(step, "side"));
 	(void)str_addf(out, "  %12s  ", number.data);
 	add_member(out, step, "subject", SUBJECT_COLUMNS);
 	if (json_get_string(step, "note")) {
@@ -135,8 +146,8 @@ int section_footer(const json_t *document, struct str *out)
 		return 0;
 	report_add_wrapped(out, "", "",
 			   "This was found and written by a machine; no person has checked it, and the cause may lie "
-			   "elsewhere. Other workloads and machines may show other numbers. If it is wrong or "
-			   "already known, a reply to this mail helps: it is read by a person.");
+			   "elsewhere. Other workloads and machines may show other numbers. If it is wrong, "
+			   "intended or already fixed, please reply to this mail.");
 	(void)str_add(out, "\nIf you fix this in a commit of its own, please add\n  Reported-by: ");
 	report_add_line(out, reporter ? reporter : "mmbisect", 200);
 	(void)str_add(out, "\n");

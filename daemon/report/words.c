@@ -74,15 +74,11 @@ static void add_p(struct str *out, double p)
 
 static void add_basis(struct str *out, const struct judge_comparison *c, enum judge_class cls)
 {
-	if (cls == JUDGE_EXACT) {
-		(void)str_addf(out, " (exact, n=%zu and %zu)", c->n_before, c->n_after);
-		return;
-	}
-	(void)str_addf(out, " (%s", report_class_name(cls));
-	if (!isnan(c->low))
-		(void)str_add(out, ", 95 % interval");
-	(void)str_add(out, ", ");
-	add_p(out, c->p);
+	(void)str_add(out, " (");
+	if (cls == JUDGE_EXACT)
+		(void)str_add(out, "exact");
+	else
+		add_p(out, c->p);
 	(void)str_addf(out, ", n=%zu and %zu)", c->n_before, c->n_after);
 }
 
@@ -102,13 +98,25 @@ static void add_interval(struct str *out, const struct judge_comparison *c)
 	}
 }
 
+/* " [2.03 .. 2.37]" or " [58 .. 50 %]": in the terms of the number before it. */
+static void add_bounds(struct str *out, const struct judge_comparison *c)
+{
+	bool times = c->ratio >= 2 || c->low <= 0 || !isfinite(c->high) || (c->low < 1 && c->high > 1);
+	double low = times ? c->low : fabs(c->low - 1) * 100, high = times ? c->high : fabs(c->high - 1) * 100;
+	int decimals = times ? 2 : MAX(fabs(low), fabs(high)) >= 20 ? 0 : 1;
+
+	(void)str_add(out, " [");
+	report_add_number(out, low, decimals);
+	(void)str_add(out, " .. ");
+	report_add_number(out, high, decimals);
+	(void)str_add(out, times ? "]" : " %]");
+}
+
 static void add_moved(struct str *out, const struct judge_comparison *c, const struct report_metric *before)
 {
 	report_add_ratio(out, c->before, c->after);
-	if (before->cls != JUDGE_EXACT && !isnan(c->low)) {
-		(void)str_add(out, ", ");
-		add_interval(out, c);
-	}
+	if (before->cls != JUDGE_EXACT && !isnan(c->low))
+		add_bounds(out, c);
 	(void)str_addf(out, ", %s is better: %s", before->better == JUDGE_HIGHER ? "higher" : "lower",
 		       c->relation == JUDGE_WORSE ? "worse" : "better");
 }

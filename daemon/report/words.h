@@ -15,7 +15,7 @@ void report_add_step(struct str *out, double before, double after, const char *u
 
 /*
  * One line without newline: "madvise_call: 5 709 -> 166 997 ns/call: 29.3 times as much, lower is better: worse
- * (exact, n=1 and 1)". *ret (may be NULL) is the comparison. -EINVAL when the two cannot be compared: nothing is written.
+ * (exact, n=1 and 1)". Noisy classes have p of the rank test and the 95 % interval of the ratio. *ret (may be NULL) is the comparison. -EINVAL when the two cannot be compared: nothing is written.
  */
 int report_words(const char *name, const struct report_metric *before, const struct report_metric *after,
 		 struct str *out, struct judge_comparison *ret);
