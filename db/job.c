@@ -130,10 +130,12 @@ int db_job_cancel_search(struct db *db, int64_t search_id, uint64_t now_ns)
 		      (int64_t)now_ns, search_id);
 }
 
-int db_job_failures(struct db *db, const char *key, int64_t *ret, char **ret_last_error)
+int db_job_failures(struct db *db, const char *key, uint64_t since_ns, int64_t *ret, char **ret_last_error)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;
-	int r = db_query(db, &q, "SELECT count(*), max(id), error FROM job WHERE key = ? AND state = 'failed'", "s", key);
+	int r = db_query(db, &q,
+			 "SELECT count(*), max(id), error FROM job WHERE key = ? AND state = 'failed' AND ended_ns >= ?", "si",
+			 key, (int64_t)since_ns);
 
 	if (r >= 0)
 		r = db_step(db, q);
@@ -148,9 +150,11 @@ int db_job_failures(struct db *db, const char *key, int64_t *ret, char **ret_las
 	return 0;
 }
 
-int db_job_unfinished(struct db *db, int64_t *ret)
+int db_job_unfinished(struct db *db, const char *prefix, int64_t *ret)
 {
-	return db_int(db, ret, "SELECT count(*) FROM job WHERE state IN ('queued', 'leased')", "");
+	return db_int(db, ret,
+		      "SELECT count(*) FROM job WHERE state IN ('queued', 'leased') AND substr(key, 1, length(?1)) = ?1", "s",
+		      prefix);
 }
 
 int db_job_cost(struct db *db, int64_t search_id, struct job_cost *ret)

@@ -42,9 +42,10 @@ int db_job_retry(struct db *db, int64_t id, const char *error, uint64_t not_befo
 int db_job_release_all(struct db *db);
 /* Unfinished jobs of a search are cancelled. */
 int db_job_cancel_search(struct db *db, int64_t search_id, uint64_t now_ns);
-/* How many jobs of this key ended failed. */
-int db_job_failures(struct db *db, const char *key, int64_t *ret, char **ret_last_error);
-int db_job_unfinished(struct db *db, int64_t *ret);
+/* How many jobs of this key ended failed since then. */
+int db_job_failures(struct db *db, const char *key, uint64_t since_ns, int64_t *ret, char **ret_last_error);
+/* Unfinished jobs whose key starts with prefix ("": all). */
+int db_job_unfinished(struct db *db, const char *prefix, int64_t *ret);
 
 /* What a search has cost so far: finished jobs of the kind, and their seconds. */
 struct job_cost {

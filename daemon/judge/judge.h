@@ -7,7 +7,7 @@
  * the search. Then, one commit at a time, bisection on the graph as git does it; commits that
  * cannot be tested are avoided but stay candidates. Exact metrics take one run a commit and this is
  * plain binary search; the noisy classes take `runs` runs a commit and a rank test between the
- * anchors. (The search that weighs noise on the way, /work/shared/JUDGE.md, is to take the place of
+ * anchors. (The search that weighs noise on the way is to take the place of
  * search.c and sides.c behind this header.)
  *
  * Observations and options are borrowed. A decision is the caller's; judge_decision_done() frees

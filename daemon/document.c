@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The document of a search's answer: everything a reader needs, from the database and the repository. */
+#include "daemon/session-internal.h"
+
+#include "daemon/accel.h"
+#include "daemon/target.h"
+#include "db/job.h"
+#include "db/search.h"
+#include "lib/clock.h"
+#include "lib/str.h"
+
+/* All that the parts below look at. */
+struct sources {
+	struct engine *e;
+	struct session *s;
+	const struct session_obs *o;
+	const struct judge_decision *d;
+};
+
+static json_t *candidates_json(const struct sources *x)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < x->d->n_candidates; i++)
+		(void)json_array_append_new(list, json_pack("{s:s, s:f}", "commit",
+							    x->s->graph.oids[x->d->candidates[i].node], "probability",
+							    x->d->candidates[i].probability));
+	return list;
+}
+
+static const char *metric_unit(const struct sources *x, char out[32])
+{
+	_cleanup_(level_list_done) struct level_list levels = { 0 };
+	const struct want_result *look = &x->o->looks[0];
+
+	(void)snprintf(out, 32, "%s", "");
+	if (!look->series || !look->signature || db_level_list(x->e->db, look->series, look->signature, &levels) < 0)
+		return out;
+	for (size_t i = 0; i < levels.n; i++)
+		if (str_eq(levels.items[i].metric, x->s->question.metric))
+			(void)snprintf(out, 32, "%s", levels.items[i].unit);
+	return out;
+}
+
+/* JSON has no infinity and no NaN. */
+static json_t *number(double v)
+{
+	return v - v == 0 ? json_real(v) : json_null();
+}
+
+static json_t *change_json(const struct sources *x)
+{
+	const struct judge_comparison *c = &x->d->change;
+	char unit[32];
+
+	if (c->n_before == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I}", "before", number(c->before), "after",
+			 number(c->after), "ratio", number(c->ratio), "low", number(c->low), "high", number(c->high), "unit",
+			 metric_unit(x, unit), "class", x->s->question.class, "n_before", (json_int_t)c->n_before, "n_after",
+			 (json_int_t)c->n_after);
+}
+
+static json_t *commit_json(const struct sources *x, const char *oid)
+{
+	_cleanup_(commit_done) struct commit c = { 0 };
+	_cleanup_free_ char *author = NULL;
+	json_t *parents = json_array(), *object;
+	char date[32] = "unknown";
+
+	if (!oid || repo_commit(x->e->repo, oid, NULL, &c) < 0) {
+		json_decref(parents);
+		return json_null();
+	}
+	author = str_format("%s <%s>", c.author, c.author_mail);
+	for (size_t i = 0; i < c.n_parents; i++)
+		(void)json_array_append_new(parents, json_string(c.parents[i]));
+	if (c.author_s > 0 && c.author_s < INT64_C(9999999999))
+		(void)clock_iso8601((uint64_t)c.author_s * NSEC_PER_SEC, date);
+	object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:o}", "oid", c.oid, "subject", c.subject, "author",
+			   author ? author : "", "author_mail", c.author_mail, "date", date, "link", c.link, "parents", parents);
+	return object ? object : json_null();
+}
+
+static json_t *fix_json(const struct sources *x)
+{
+	const struct session *s = x->s;
+
+	if (!s->fix.oid)
+		return json_null();
+	return json_pack("{s:s, s:s, s:s, s:s}", "oid", s->fix.oid, "subject", s->fix.subject, "ref",
+			 s->fix_ref ? s->fix_ref : "", "found_by", "Fixes: trailer");
+}
+
+static const char *side_word(enum judge_side side)
+{
+	static const char *const words[] = { [JUDGE_SIDE_UNKNOWN] = "unknown", [JUDGE_SIDE_GOOD] = "good",
+					     [JUDGE_SIDE_BAD] = "bad", [JUDGE_SIDE_SKIP] = "skip" };
+
+	return words[side];
+}
+
+static double middle(const struct values *v)
+{
+	/* Steps show one number a commit; the rows have the spread. */
+	return v->n ? v->items[v->n / 2] : 0;
+}
+
+static int step_json(const struct sources *x, int node, json_t *list)
+{
+	_cleanup_(commit_done) struct commit c = { 0 };
+	enum judge_side side = judge_side(x->o->obs, node, x->o->n, &x->o->options);
+	const struct values *v = &x->o->values[node];
+	const struct want_result *look = &x->o->looks[node];
+	_cleanup_free_ char *note = NULL;
+
+	(void)repo_commit(x->e->repo, x->s->graph.oids[node], NULL, &c);
+	if (look->why)
+		note = str_format("%s: %s", look->status, look->why);
+	return json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?}", "commit", x->s->graph.oids[node],
+						     "subject", c.subject ? c.subject : "", "side", side_word(side), "value",
+						     v->n ? json_real(middle(v)) : json_null(), "n", (json_int_t)v->n, "note",
+						     note));
+}
+
+static void bisect_log_line(const struct sources *x, const char *word, int node, struct str *out)
+{
+	_cleanup_(commit_done) struct commit c = { 0 };
+
+	(void)repo_commit(x->e->repo, x->s->graph.oids[node], NULL, &c);
+	(void)str_addf(out, "# %s: [%s] %s\n", word, x->s->graph.oids[node], c.subject ? c.subject : "");
+	if (!str_eq(word, "first bad commit"))
+		(void)str_addf(out, "git bisect %s %s\n", word, x->s->graph.oids[node]);
+}
+
+/* Steps in the order they were asked for, and the same as a log that `git bisect replay` takes. */
+static int steps_json(const struct sources *x, json_t **ret_steps, char **ret_log)
+{
+	_cleanup_(search_entries_done) struct search_entries entries = { 0 };
+	_cleanup_free_ bool *seen = calloc((size_t)x->o->n, sizeof(*seen));
+	_cleanup_json_ json_t *list = json_array();
+	_cleanup_str_ struct str log = STR_INIT;
+	const int last = x->o->n - 1;
+	int r = seen ? db_search_entries(x->e->db, x->s->id, &entries) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	(void)str_add(&log, "git bisect start\n");
+	bisect_log_line(x, "bad", last, &log);
+	bisect_log_line(x, "good", 0, &log);
+	for (size_t i = 0; i < entries.n; i++) {
+		int node = entries.items[i].oid && str_eq(entries.items[i].action, "measure") ?
+				   graph_find(&x->s->graph, entries.items[i].oid) :
+				   -1;
+		enum judge_side side;
+
+		if (node < 0 || seen[node])
+			continue;
+		seen[node] = true;
+		side = judge_side(x->o->obs, node, x->o->n, &x->o->options);
+		(void)step_json(x, node, list);
+		if (node != 0 && node != last && side != JUDGE_SIDE_UNKNOWN)
+			bisect_log_line(x, side_word(side), node, &log);
+	}
+	if (x->d->verdict == JUDGE_CULPRIT && x->d->action == JUDGE_DONE && x->d->culprit >= 0)
+		bisect_log_line(x, "first bad commit", x->d->culprit, &log);
+	*ret_log = str_take(&log);
+	*ret_steps = TAKE_PTR(list);
+	return *ret_log ? 0 : -ENOMEM;
+}
+
+static json_t *cost_json(const struct sources *x)
+{
+	struct job_cost cost = { 0 };
+	int64_t tested = 0;
+	double seconds = (double)(now_wall_ns() - (uint64_t)x->s->question.created_ns) / 1e9;
+
+	(void)db_job_cost(x->e->db, x->s->id, &cost);
+	for (int i = 0; i < x->o->n; i++)
+		tested += x->o->obs[i].state != JUDGE_UNTESTED;
+	return json_pack("{s:I, s:I, s:I, s:f, s:f, s:f}", "builds", (json_int_t)cost.builds, "builds_saved",
+			 (json_int_t)MAX(tested - cost.builds, cost.cached_builds), "boots", (json_int_t)cost.boots, "seconds",
+			 seconds, "build_seconds", cost.build_seconds, "run_seconds", cost.run_seconds);
+}
+
+static void machine_line(const struct sources *x, const char *class, json_t *machines)
+{
+	const struct target *t;
+
+	if (target_get(x->e, x->s->question.arch, x->s->question.workload, class, NULL, &t) < 0)
+		return;
+	(void)json_object_set_new(machines, class,
+				  json_sprintf("%s: %s, %d vCPU, %u MiB, %s, %s", t->machine.name, t->machine.cpu,
+					       machine_vcpus(&t->machine), t->machine.memory_mib, t->machine.type, t->accel));
+}
+
+static int add_environment(const struct sources *x, json_t *doc)
+{
+	_cleanup_free_ char *qemu = NULL, *reason = NULL;
+	json_t *machines = json_object();
+	const struct target *t;
+
+	machine_line(x, "exact", machines);
+	if (str_eq(x->s->question.class, "time") || x->e->settings.verify_runs)
+		machine_line(x, "time", machines);
+	(void)json_object_set_new(doc, "machines", machines);
+	(void)json_object_set_new(doc, "toolchain", json_string(x->e->toolchain));
+	if (target_get(x->e, x->s->question.arch, x->s->question.workload, "exact", NULL, &t) >= 0 &&
+	    program_version(t->machine.qemu, NULL, &qemu) >= 0)
+		(void)accel_reason(x->e, x->s->question.arch, qemu, &reason);
+	(void)json_object_set_new(doc, "accelerator", reason ? json_string(reason) : json_string("tcg"));
+	if (qemu)
+		(void)json_object_set_new(doc, "qemu", json_string(qemu));
+	return 0;
+}
+
+static int add_question(const struct sources *x, json_t *doc)
+{
+	const struct search *q = &x->s->question;
+	bool gave_up = str_eq(q->verdict, "gave-up");
+	const char *status = !gave_up ? "ok" : x->s->gave_up_status ? x->s->gave_up_status : "gave-up";
+	_cleanup_json_ json_t *part = json_pack(
+		"{s:s, s:s, s:s, s:s?, s:{s:s, s:s}, s:s, s:s?, s:s, s:s, s:s, s:s}", "kind", "bisect", "status", status,
+		"verdict", q->verdict, "culprit", q->culprit, "range", "good", q->good, "bad", q->bad, "tree", q->tree, "ref",
+		q->ref, "workload", q->workload, "arch", q->arch, "metric", q->metric, "reason",
+		*x->s->reason ? x->s->reason : x->d->reason);
+
+	if (!part)
+		return -ENOMEM;
+	(void)json_object_update(doc, part);
+	(void)json_object_set_new(doc, "reproduce",
+				  json_sprintf("mmbisect bisect --repo DIR --good %s --bad %s --workload %s --arch %s --metric %s%s",
+					       q->good, q->bad, q->workload, q->arch, q->metric,
+					       q->first_parent ? " --first-parent" : ""));
+	return 0;
+}
+
+static int add_parts(const struct sources *x, json_t *doc, struct error *err)
+{
+	_cleanup_free_ char *log = NULL;
+	json_t *steps = NULL, *rows = NULL;
+	int r = add_question(x, doc);
+
+	if (r >= 0)
+		r = steps_json(x, &steps, &log);
+	if (r < 0)
+		return error_errno(err, r, "document");
+	(void)json_object_set_new(doc, "steps", steps);
+	(void)json_object_set_new(doc, "bisect_log", json_string(log));
+	(void)json_object_set_new(doc, "candidates", candidates_json(x));
+	(void)json_object_set_new(doc, "change", change_json(x));
+	(void)json_object_set_new(doc, "commit", commit_json(x, x->s->question.culprit));
+	(void)json_object_set_new(doc, "fix", fix_json(x));
+	(void)json_object_set_new(doc, "cost", cost_json(x));
+	r = rows_json(x->e, &x->s->rows, err, &rows);
+	if (r < 0)
+		return r;
+	(void)json_object_set_new(doc, "verify", rows);
+	return add_environment(x, doc);
+}
+
+int document_make(struct engine *e, struct session *s, struct error *err, json_t **ret)
+{
+	_cleanup_(session_obs_done) struct session_obs o = { 0 };
+	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
+	_cleanup_json_ json_t *doc = json_object();
+	struct sources x = { .e = e, .s = s, .o = &o, .d = &d };
+	int r = session_observe(e, s, err, &o);
+
+	if (r < 0)
+		return r;
+	r = judge_next(&s->graph.dag, o.obs, &o.options, &d);
+	if (r < 0)
+		return error_errno(err, r, "judge");
+	r = add_parts(&x, doc, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(doc);
+	return 0;
+}

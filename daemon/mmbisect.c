@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* mmbisect: the person's command. A table of verbs and one of options; each verb is a file cmd-<verb>.c. */
+#include "daemon/cli.h"
+
+#include "lib/log.h"
+#include "lib/str.h"
+
+#include <getopt.h>
+
+static const struct cli_verb verbs[] = {
+	{ "bisect", cmd_bisect, "rgbwamctsCjFNqv", "--repo DIR --good REV --bad REV --workload W [OPTIONS]",
+	  "find the commit that made a workload slower, and prove it" },
+	{ "compare", cmd_compare, "rwactsCpjqv", "--repo DIR --workload W [OPTIONS] [--patch FILE]... REV [REV...]",
+	  "measure commits side by side: a table" },
+	{ "run", cmd_run, "rwactsCjqv", "--repo DIR --workload W [OPTIONS] REV", "samples of one commit" },
+	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
+};
+
+static const struct cli_option {
+	char letter;
+	const char *name, *argument, *help;
+} options[] = {
+	{ 'r', "repo", "DIR", "kernel repository: work tree, worktree or bare; it is only read" },
+	{ 'g', "good", "REV", "commit that was still fine; older than --bad" },
+	{ 'b', "bad", "REV", "commit that is slow" },
+	{ 'w', "workload", "NAME", "what is measured (configs/workloads/)" },
+	{ 'a', "arch", "ARCH", "x86_64 (default) or arm64" },
+	{ 'm', "metric", "NAME", "metric to search; default: the workload's own" },
+	{ 'c', "class", "CLASS", "exact (deterministic), time, or all" },
+	{ 't', "times", "N", "runs of each commit on machines of class time (default 5)" },
+	{ 'p', "patch", "FILE", "mail or diff: one more row, the first REV with it" },
+	{ 's', "state", "DIR", "where everything is kept (default ~/.local/state/mmbisect)" },
+	{ 'C', "configs", "DIR", "workloads, machines, kernel fragments" },
+	{ 'j', "json", NULL, "one JSON document on stdout" },
+	{ 'F', "first-parent", NULL, "only commits on the first-parent line" },
+	{ 'N', "no-verify", NULL, "no proof on machines of class time" },
+	{ 'q', "quiet", NULL, "no progress" },
+	{ 'v', "verbose", NULL, "say more" },
+};
+
+int cli_fail(const struct error *err)
+{
+	(void)fprintf(stderr, "mmbisect: %s\n", error_text(err));
+	switch (err->code) {
+	case -EINVAL:
+	case -ENOENT:
+	case -EDOM:
+	case -EBUSY:
+	case -E2BIG:
+	case -EUCLEAN:
+	case -EACCES:
+	case -EROFS:
+		return CLI_USAGE;
+	default:
+		return CLI_INFRA;
+	}
+}
+
+int cli_print_json(const json_t *document)
+{
+	int r = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+
+	(void)putchar('\n');
+	if (r < 0 || fflush(stdout) != 0) {
+		(void)fprintf(stderr, "mmbisect: cannot write the document: %s\n", strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+static void print_options(const struct cli_verb *verb)
+{
+	(void)printf("\nOptions:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		_cleanup_free_ char *left = str_format("--%s%s%s", options[i].name, options[i].argument ? " " : "",
+						       options[i].argument ? options[i].argument : "");
+
+		if (strchr(verb->options, options[i].letter) && left)
+			(void)printf("  %-18s %s\n", left, options[i].help);
+	}
+	(void)printf("\nExit status: 0 an answer was reached, 1 none could be, 2 usage or configuration, 3 infrastructure.\n"
+		     "What was measured is kept: after Ctrl-C the same command goes on where it was.\n");
+}
+
+static int print_help(const struct cli_verb *verb)
+{
+	if (verb) {
+		(void)printf("mmbisect %s %s\n%s\n", verb->name, verb->usage, verb->help);
+		print_options(verb);
+		return CLI_ANSWER;
+	}
+	(void)printf("mmbisect COMMAND [OPTIONS]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		(void)printf("  %-10s %s\n", verbs[i].name, verbs[i].help);
+	(void)printf("\n`mmbisect COMMAND --help` says more. The service is mmbisectd(8); the pages come from mmbisect-web.\n");
+	return CLI_ANSWER;
+}
+
+static int set_times(struct cli *cli, const char *text)
+{
+	uint64_t n;
+
+	if (str_to_u64(text, &n) < 0 || n < 1 || n > 1000) {
+		(void)fprintf(stderr, "mmbisect: --times takes a number from 1 to 1000\n");
+		return -EINVAL;
+	}
+	cli->times = (unsigned)n;
+	cli->times_given = true;
+	return 0;
+}
+
+static int set_class(struct cli *cli, const char *text)
+{
+	if (!str_eq(text, "exact") && !str_eq(text, "time") && !str_eq(text, "all")) {
+		(void)fprintf(stderr, "mmbisect: --class takes exact, time or all\n");
+		return -EINVAL;
+	}
+	cli->class = text;
+	return 0;
+}
+
+static int set_option(struct cli *cli, char letter, const char *argument)
+{
+	const struct {
+		char letter;
+		const char **text;
+		bool *flag;
+	} fields[] = {
+		{ 'r', &cli->repo, NULL },	   { 'g', &cli->good, NULL },	     { 'b', &cli->bad, NULL },
+		{ 'w', &cli->workload, NULL },	   { 'a', &cli->arch, NULL },	     { 'm', &cli->metric, NULL },
+		{ 's', &cli->state, NULL },	   { 'C', &cli->configs, NULL },     { 'j', NULL, &cli->json },
+		{ 'F', NULL, &cli->first_parent }, { 'N', NULL, &cli->no_verify },   { 'q', NULL, &cli->quiet },
+		{ 'v', NULL, &cli->verbose },
+	};
+
+	if (letter == 't')
+		return set_times(cli, argument);
+	if (letter == 'c')
+		return set_class(cli, argument);
+	if (letter == 'p') {
+		if (cli->n_patches == ARRAY_SIZE(cli->patches)) {
+			(void)fprintf(stderr, "mmbisect: at most %zu patches\n", ARRAY_SIZE(cli->patches));
+			return -EINVAL;
+		}
+		cli->patches[cli->n_patches++] = argument;
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (fields[i].letter != letter)
+			continue;
+		if (fields[i].text)
+			*fields[i].text = argument;
+		else
+			*fields[i].flag = true;
+	}
+	return 0;
+}
+
+/* 1 go on, 0 help was printed, negative: wrong, and said so. */
+static int parse_options(const struct cli_verb *verb, int argc, char **argv, struct cli *cli)
+{
+	struct option longs[ARRAY_SIZE(options) + 2] = { 0 };
+	int c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		longs[i] = (struct option){ options[i].name, options[i].argument ? required_argument : no_argument, NULL,
+					    options[i].letter };
+	longs[ARRAY_SIZE(options)] = (struct option){ "help", no_argument, NULL, 'h' };
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":hjqv", longs, NULL)) != -1) {
+		if (c == 'h') {
+			(void)print_help(verb);
+			return 0;
+		}
+		if (c == '?' || c == ':' || !strchr(verb->options, c)) {
+			(void)fprintf(stderr, "mmbisect %s: %s %s (mmbisect %s --help)\n", verb->name,
+				      c == ':' ? "an argument is missing behind" : "unknown option", argv[optind - 1],
+				      verb->name);
+			return -EINVAL;
+		}
+		if (set_option(cli, (char)c, optarg) < 0)
+			return -EINVAL;
+	}
+	cli->revs = (const char **)(uintptr_t)(argv + optind);
+	cli->n_revs = (size_t)(argc - optind);
+	return 1;
+}
+
+static int check_needed(const struct cli_verb *verb, const struct cli *cli)
+{
+	const struct {
+		char letter;
+		const char *name, *value;
+	} needed[] = { { 'r', "--repo", cli->repo }, { 'w', "--workload", cli->workload },
+		       { 'g', "--good", cli->good }, { 'b', "--bad", cli->bad } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (strchr(verb->options, needed[i].letter) && !needed[i].value) {
+			(void)fprintf(stderr, "mmbisect %s: %s is needed (mmbisect %s --help)\n", verb->name, needed[i].name,
+				      verb->name);
+			return -EINVAL;
+		}
+	if ((verb->run == cmd_bisect || verb->run == cmd_doctor) && cli->n_revs) {
+		(void)fprintf(stderr, "mmbisect %s: what is '%s'?\n", verb->name, cli->revs[0]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .arch = "x86_64" };
+	const struct cli_verb *verb = NULL;
+	const char *name = argc > 1 ? argv[1] : NULL;
+	int r;
+
+	if (!name || str_eq(name, "help") || str_eq(name, "--help") || str_eq(name, "-h")) {
+		(void)print_help(NULL);
+		return name ? CLI_ANSWER : CLI_USAGE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (str_eq(verbs[i].name, name))
+			verb = &verbs[i];
+	if (!verb) {
+		(void)fprintf(stderr, "mmbisect: unknown command '%s' (mmbisect help)\n", name);
+		return CLI_USAGE;
+	}
+	r = parse_options(verb, argc - 1, argv + 1, &cli);
+	if (r <= 0)
+		return r < 0 ? CLI_USAGE : CLI_ANSWER;
+	if (check_needed(verb, &cli) < 0)
+		return CLI_USAGE;
+	log_init("mmbisect", cli.verbose ? LOG_LEVEL_DEBUG : cli.quiet ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO);
+	return verb->run(&cli);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/plan.h"
+
+#include "daemon/target.h"
+#include "db/build.h"
+#include "db/job.h"
+#include "db/run.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/str.h"
+
+/* So many runs of an image must end badly, and none well, before it is called untestable (D-01: one bad run is none). */
+#define BAD_RUNS 2
+
+void want_result_done(struct want_result *w)
+{
+	free(w->series);
+	free(w->signature);
+	free(w->status);
+	free(w->why);
+	*w = (struct want_result){ 0 };
+}
+
+static int answer(struct want_result *w, enum want_state state, const char *status, const char *why)
+{
+	w->state = state;
+	if (str_set(&w->status, status) < 0 || str_set(&w->why, why) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* A job of this key that ended failed since we started: infra that retries did not cure. */
+static int broken(struct engine *e, const char *key, struct want_result *w)
+{
+	_cleanup_free_ char *why = NULL;
+	int64_t failures = 0;
+	int r = db_job_failures(e->db, key, e->started_ns, &failures, &why);
+
+	if (r < 0 || failures == 0)
+		return r;
+	r = answer(w, WANT_BROKEN, "infra", why);
+	return r < 0 ? r : 1;
+}
+
+static int image_key(const char *tree_oid, const char *arch, const char *config, const char *toolchain, char ret[65])
+{
+	_cleanup_free_ char *text = str_format("%s %s %s %s", tree_oid, arch, config, toolchain);
+
+	return text ? hash_mem(text, strlen(text), ret) : -ENOMEM;
+}
+
+static int queue(struct engine *e, const struct want *want, const char *kind, const char *class, const char *key,
+		 const json_t *spec, int priority)
+{
+	_cleanup_free_ char *text = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
+	const struct job_new job = { .kind = kind, .key = key, .class = class, .spec = text, .oid = want->oid,
+				     .search_id = want->search_id, .priority = priority };
+
+	return text ? db_job_add(e->db, &job, now_wall_ns()) : -ENOMEM;
+}
+
+static int queue_build(struct engine *e, const struct want *want, const char *config, const char *key, struct error *err)
+{
+	_cleanup_json_ json_t *fragments = NULL, *spec = NULL;
+	char image[65];
+	int r = target_fragments(e, want->arch, err, &fragments);
+
+	if (r < 0)
+		return r;
+	r = repo_keep(e->repo, want->oid, err);
+	if (r < 0)
+		return r;
+	r = image_key(want->tree_oid, want->arch, config, e->toolchain, image);
+	if (r >= 0) {
+		_cleanup_free_ char *out = str_format("%s/%.32s", e->paths.images, image);
+
+		spec = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:s?, s:i, s:i, s:s, s:s}", "job", "build", "repo",
+				 e->paths.mirror, "commit", want->oid, "arch", want->arch, "base", "tinyconfig", "fragments",
+				 fragments, "out", out, "jobs", (int)sysconf(_SC_NPROCESSORS_ONLN), "limit_seconds",
+				 (int)e->settings.build_limit_seconds, "tree_oid", want->tree_oid, "config", config);
+		r = spec ? queue(e, want, "build", "build", key, spec, want->priority) : -ENOMEM;
+	}
+	return r < 0 ? error_errno(err, r, "queueing a build") : 0;
+}
+
+/* The image of the commit: 1 there (want continues), 0 *w says what. */
+static int want_image(struct engine *e, const struct want *want, bool ask, struct error *err, struct build *ret_build,
+		      struct want_result *w)
+{
+	_cleanup_free_ char *key = NULL;
+	char config[65];
+	int r = target_config(e, want->arch, err, config);
+
+	if (r < 0)
+		return r;
+	r = db_build_find(e->db, want->tree_oid, want->arch, config, e->toolchain, ret_build);
+	if (r > 0 && str_eq(ret_build->status, "ok"))
+		return 1;
+	if (r > 0)
+		return answer(w, WANT_SKIPPED, "build-failed", ret_build->error);
+	if (r < 0)
+		return error_errno(err, r, "database");
+	key = str_format("build %s %s %.16s", want->tree_oid, want->arch, config);
+	r = key ? broken(e, key, w) : -ENOMEM;
+	if (r != 0)
+		return r < 0 ? error_errno(err, r, "database") : 0;
+	r = ask ? queue_build(e, want, config, key, err) : 0;
+	if (r < 0)
+		return r;
+	return answer(w, WANT_PENDING, "ok", NULL);
+}
+
+static int queue_run(struct engine *e, const struct want *want, const struct target *t, const struct build *build,
+		     const char *key, int priority)
+{
+	_cleanup_json_ json_t *machine = NULL, *workload = NULL, *spec = NULL;
+	int r = target_job_parts(t, &machine, &workload);
+
+	if (r < 0)
+		return r;
+	spec = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O, s:i, s:s, s:s}", "job", "run", "arch", want->arch, "kernel",
+			 build->kernel, "initramfs", t->initramfs, "machine", machine, "workload", workload, "limit_seconds",
+			 (int)t->workload.limit_seconds, "series", t->hash, "signature", build->signature);
+	return spec ? queue(e, want, "run", want->class, key, spec, priority) : -ENOMEM;
+}
+
+/* So many more jobs as are missing. n_all counts every run that ended, so one that failed is followed by one of a new key. */
+static int queue_runs(struct engine *e, const struct want *want, const struct target *t, const struct build *build,
+		      int64_t n_ok, int64_t n_all, struct error *err, struct want_result *w)
+{
+	_cleanup_free_ char *prefix = str_format("run %.16s %.16s ", t->hash, build->signature);
+	int64_t unfinished = 0;
+	int r = prefix ? db_job_unfinished(e->db, prefix, &unfinished) : -ENOMEM;
+
+	for (int64_t k = n_ok + unfinished; r >= 0 && k < (int64_t)want->runs; k++) {
+		_cleanup_free_ char *key = str_format("%s%lld", prefix, (long long)(n_all - n_ok + k));
+
+		r = key ? broken(e, key, w) : -ENOMEM;
+		if (r > 0)
+			return 0;
+		if (r >= 0)
+			r = queue_run(e, want, t, build, key, want->priority + (int)k);
+	}
+	return r < 0 ? error_errno(err, r, "queueing a run") : answer(w, WANT_PENDING, "ok", NULL);
+}
+
+static int want_runs(struct engine *e, const struct want *want, const struct target *t, const struct build *build, bool ask,
+		     struct error *err, struct want_result *w)
+{
+	_cleanup_free_ char *title = NULL;
+	struct run_counts n;
+	int r = db_run_count(e->db, t->hash, build->signature, &n);
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	if (n.ok >= want->runs)
+		return answer(w, WANT_MET, "ok", NULL);
+	r = db_run_last_title(e->db, t->hash, build->signature, &title);
+	if (r < 0)
+		return error_errno(err, r, "database");
+	if (n.ok == 0 && n.timeout >= BAD_RUNS)
+		return answer(w, WANT_SLOW, "timeout", title);
+	if (n.ok == 0 && n.boot_failed + n.crashed >= BAD_RUNS)
+		return answer(w, WANT_SKIPPED, n.crashed > n.boot_failed ? "crashed" : "boot-failed", title);
+	if (n.ok > 0 && n.timeout + n.boot_failed + n.crashed + n.other > 2 * (int64_t)want->runs)
+		return answer(w, WANT_BROKEN, "infra", title);
+	if (!ask)
+		return answer(w, WANT_PENDING, "ok", NULL);
+	return queue_runs(e, want, t, build, n.ok, n.ok + n.timeout + n.boot_failed + n.crashed + n.other, err, w);
+}
+
+static int plan(struct engine *e, const struct want *want, bool ask, struct error *err, struct want_result *ret)
+{
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	_cleanup_(build_done) struct build build = { 0 };
+	const struct target *t;
+	int r = want_image(e, want, ask, err, &build, &w);
+
+	if (r < 0)
+		return r;
+	if (r > 0 && want->runs == 0) {
+		r = answer(&w, WANT_MET, "ok", NULL);
+	} else if (r > 0) {
+		r = target_get(e, want->arch, want->workload, want->class, err, &t);
+		if (r < 0)
+			return r;
+		if (str_set(&w.series, t->hash) < 0)
+			return error_errno(err, -ENOMEM, "plan");
+		r = want_runs(e, want, t, &build, ask, err, &w);
+	}
+	if (r < 0)
+		return r;
+	if (str_set(&w.signature, build.signature) < 0)
+		return error_errno(err, -ENOMEM, "plan");
+	*ret = w;
+	w = (struct want_result){ 0 };
+	return 0;
+}
+
+int plan_look(struct engine *e, const struct want *want, struct error *err, struct want_result *ret)
+{
+	return plan(e, want, false, err, ret);
+}
+
+int plan_want(struct engine *e, const struct want *want, struct error *err, struct want_result *ret)
+{
+	return plan(e, want, true, err, ret);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_PLAN_H
+#define MMB_PLAN_H
+
+/*
+ * From wants to jobs. "N ok runs of this commit on that machine" is asked again and again; what the database holds already is
+ * never done again, what is queued is not queued twice. Commits of equal tree share a build, images of equal signature
+ * share runs.
+ */
+#include "daemon/engine.h"
+
+struct want {
+	const char *oid, *tree_oid;
+	const char *arch, *workload, *class;
+	unsigned runs;	   /* ok runs in total */
+	int64_t search_id; /* 0: none */
+	int priority;	   /* smaller is sooner; run k of a want gets priority + k, so that several wants interleave */
+};
+
+enum want_state {
+	WANT_PENDING, /* jobs are queued or under way */
+	WANT_MET,
+	WANT_SKIPPED, /* does not build, does not boot, crashes */
+	WANT_SLOW,    /* overruns its limit */
+	WANT_BROKEN,  /* infrastructure, out of tries: says nothing about the commit */
+};
+
+struct want_result {
+	enum want_state state;
+	char *series, *signature; /* when there is an image */
+	char *status;		  /* run status word: ok, build-failed, boot-failed, crashed, timeout, infra */
+	char *why;		  /* text for SKIPPED, SLOW, BROKEN */
+};
+void want_result_done(struct want_result *result);
+
+/* What there is, without asking for anything. */
+int plan_look(struct engine *engine, const struct want *want, struct error *err, struct want_result *ret);
+/* The same, and queues what is missing. */
+int plan_want(struct engine *engine, const struct want *want, struct error *err, struct want_result *ret);
+
+/* Priorities: what answers soonest goes first. */
+enum { PRIORITY_TIP = 100, PRIORITY_SEARCH = 1000, PRIORITY_VERIFY = 2000 };
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/progress.h"
+
+#include "daemon/session.h"
+#include "db/job.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+/* Rows of a proof: what still lies ahead of a search that has not come so far. */
+#define PROOF_ROWS 4
+
+static double typical(struct engine *e, const char *class, bool *known)
+{
+	double seconds;
+
+	if (db_job_typical_seconds(e->db, class, &seconds) >= 0)
+		return seconds;
+	*known = false;
+	return 0;
+}
+
+static double running_left(struct engine *e, const struct running *run, bool *known)
+{
+	double gone = (double)(now_mono_ns() - run->started_ns) / 1e9;
+	double whole = 0;
+
+	if (run->total > 0 && run->done > 0)
+		whole = gone * (double)run->total / (double)run->done;
+	else
+		whole = typical(e, run->class, known);
+	return whole > gone ? whole - gone : 0;
+}
+
+static double queued_left(struct engine *e, bool *known)
+{
+	_cleanup_(job_list_done) struct job_list jobs = { 0 };
+	double seconds = 0;
+
+	if (db_job_list(e->db, "queued", &jobs) < 0)
+		return 0;
+	for (size_t i = 0; i < jobs.n; i++)
+		seconds += typical(e, jobs.items[i].class, known);
+	return seconds;
+}
+
+/* Steps that are not queued yet: each a build and a run, and the proof behind them. */
+static double search_left(struct engine *e, const struct session_estimate *s, bool *known)
+{
+	double step, proof;
+
+	if (s->verifying)
+		return 0;
+	step = typical(e, "build", known) + typical(e, "exact", known);
+	proof = 2 * step;
+	if (e->settings.verify_runs) {
+		bool time_known = true;
+
+		proof += PROOF_ROWS * e->settings.verify_runs * typical(e, "time", &time_known);
+	}
+	return (s->steps_left ? s->steps_left - 1 : 0) * step + proof;
+}
+
+static void add_running(const struct running *run, struct str *out)
+{
+	(void)str_addf(out, "%s %.12s", run->kind, run->oid);
+	if (*run->subject)
+		(void)str_addf(out, " (%.40s)", run->subject);
+	if (*run->phase)
+		(void)str_addf(out, " %s", run->phase);
+	if (run->total > 0)
+		(void)str_addf(out, " %lld/%lld", (long long)run->done, (long long)run->total);
+	else if (run->done > 0)
+		(void)str_addf(out, " %lld", (long long)run->done);
+}
+
+int progress_text(struct engine *e, int64_t search_id, struct str *out)
+{
+	struct session_estimate s = { 0 };
+	bool known = true, searching = search_id && session_estimate(e, search_id, &s) >= 0;
+	double left = 0;
+	char text[32];
+
+	if (searching)
+		(void)str_addf(out, s.verifying ? "proof: " : "search: about %u to measure; ", s.steps_left);
+	if (!e->running)
+		(void)str_add(out, "waiting");
+	for (const struct running *run = e->running; run; run = run->next) {
+		add_running(run, out);
+		left += running_left(e, run, &known);
+		if (run->next)
+			(void)str_add(out, "; ");
+	}
+	left += queued_left(e, &known);
+	if (searching)
+		left += search_left(e, &s, &known);
+	if (known)
+		(void)str_addf(out, "; %s left", str_duration(left, text));
+	else
+		(void)str_add(out, "; time left not known yet");
+	return out->failed ? -ENOMEM : 0;
+}
+
+void progress_show(struct engine *e, int64_t search_id)
+{
+	_cleanup_str_ struct str s = STR_INIT;
+
+	if (progress_text(e, search_id, &s) >= 0)
+		log_progress("%s", s.data);
+}

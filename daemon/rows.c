@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/rows.h"
+
+#include "daemon/plan.h"
+#include "daemon/target.h"
+#include "db/run.h"
+#include "lib/str.h"
+
+void rows_done(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		char *const fields[] = { rows->items[i].name, rows->items[i].label, rows->items[i].oid, rows->items[i].status,
+					 rows->items[i].note };
+
+		for (size_t k = 0; k < ARRAY_SIZE(fields); k++)
+			free(fields[k]);
+	}
+	free(rows->items);
+	*rows = (struct rows){ 0 };
+}
+
+int rows_add(struct rows *rows, const char *name, const char *label, const char *oid, const char *status, const char *note)
+{
+	struct row row = { 0 };
+
+	if (grow_array(&rows->items, &rows->capacity, rows->n, sizeof(*rows->items)) < 0)
+		return -ENOMEM;
+	if (str_set(&row.name, name) < 0 || str_set(&row.label, label) < 0 || str_set(&row.oid, oid) < 0 ||
+	    str_set(&row.status, status) < 0 || str_set(&row.note, note) < 0)
+		return -ENOMEM;
+	rows->items[rows->n++] = row;
+	return 0;
+}
+
+static int row_want(struct engine *e, struct rows *rows, struct row *row, const char *class, unsigned runs, struct error *err,
+		    bool *ret_pending)
+{
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	_cleanup_(commit_done) struct commit commit = { 0 };
+	struct want want = { .oid = row->oid, .arch = rows->arch, .workload = rows->workload, .class = class, .runs = runs,
+			     .search_id = rows->search_id, .priority = rows->priority };
+	int r = repo_commit(e->repo, row->oid, err, &commit);
+
+	if (r < 0)
+		return r;
+	want.tree_oid = commit.tree_oid;
+	r = plan_want(e, &want, err, &w);
+	if (r < 0)
+		return r;
+	if (w.state == WANT_PENDING)
+		*ret_pending = true;
+	if (w.state != WANT_SKIPPED && w.state != WANT_SLOW && w.state != WANT_BROKEN)
+		return 0;
+	rows->broken |= w.state == WANT_BROKEN;
+	if (str_set(&row->status, w.status) < 0 || str_set(&row->note, w.why) < 0)
+		return error_errno(err, -ENOMEM, "row");
+	return 0;
+}
+
+int rows_step(struct engine *e, struct rows *rows, struct error *err, bool *ret_pending)
+{
+	const struct {
+		const char *class;
+		unsigned runs;
+		bool wanted;
+	} stages[] = { { "exact", 0, true }, /* images only */
+		       { "exact", rows->runs_exact, rows->runs_exact > 0 },
+		       { "time", rows->runs_time, rows->runs_time > 0 } };
+
+	*ret_pending = false;
+	for (size_t s = 0; s < ARRAY_SIZE(stages) && !*ret_pending; s++) {
+		for (size_t i = 0; stages[s].wanted && i < rows->n; i++) {
+			struct row *row = &rows->items[i];
+			int r;
+
+			if (!row->oid || row->status)
+				continue;
+			r = row_want(e, rows, row, stages[s].class, stages[s].runs, err, ret_pending);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int metric_json(struct engine *e, const struct want_result *w, const struct level *l, json_t **ret)
+{
+	_cleanup_(values_done) struct values values = { 0 };
+	_cleanup_json_ json_t *list = json_array();
+	int r = db_run_values(e->db, w->series, w->signature, l->metric, &values);
+
+	for (size_t i = 0; r >= 0 && i < values.n; i++)
+		r = json_array_append_new(list, json_real(values.items[i])) < 0 ? -ENOMEM : 0;
+	if (r < 0)
+		return r;
+	*ret = json_pack("{s:I, s:f, s:f, s:f, s:s, s:s, s:s, s:O}", "n", (json_int_t)l->n, "median", l->median, "low", l->low,
+			 "high", l->high, "unit", l->unit, "better", l->better, "class", l->class, "values", list);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* The metrics of one class of machine, an empty object when there are none. */
+static int class_json(struct engine *e, const struct rows *rows, const struct row *row, const char *tree_oid,
+		      const char *class, struct error *err, json_t **ret)
+{
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	_cleanup_(level_list_done) struct level_list levels = { 0 };
+	_cleanup_json_ json_t *object = json_object();
+	const struct want want = { .oid = row->oid, .tree_oid = tree_oid, .arch = rows->arch, .workload = rows->workload,
+				   .class = class, .runs = 1 };
+	int r = plan_look(e, &want, err, &w);
+
+	if (r < 0)
+		return r;
+	if (w.series && w.signature)
+		r = db_level_list(e->db, w.series, w.signature, &levels);
+	for (size_t i = 0; r >= 0 && i < levels.n; i++) {
+		json_t *metric = NULL;
+
+		r = metric_json(e, &w, &levels.items[i], &metric);
+		if (r >= 0 && json_object_set_new(object, levels.items[i].metric, metric) < 0)
+			r = -ENOMEM;
+	}
+	if (r < 0)
+		return error_errno(err, r, "row");
+	*ret = TAKE_PTR(object);
+	return 0;
+}
+
+static int row_json(struct engine *e, const struct rows *rows, const struct row *row, struct error *err, json_t **ret)
+{
+	_cleanup_(commit_done) struct commit commit = { 0 };
+	_cleanup_json_ json_t *metrics = json_object();
+	const struct {
+		const char *class;
+		bool wanted;
+	} classes[] = { { "exact", rows->runs_exact > 0 }, { "time", rows->runs_time > 0 } };
+	int r = row->oid ? repo_commit(e->repo, row->oid, err, &commit) : 0;
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(classes); i++) {
+		json_t *object = NULL;
+
+		if (!row->oid || !classes[i].wanted)
+			continue;
+		r = class_json(e, rows, row, commit.tree_oid, classes[i].class, err, &object);
+		if (r >= 0 && json_object_set_new(metrics, classes[i].class, object) < 0)
+			r = error_errno(err, -ENOMEM, "row");
+	}
+	if (r < 0)
+		return r;
+	*ret = json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s?, s:O}", "row", row->name, "label", row->label, "commit", row->oid,
+			 "subject", commit.subject, "status", row->status ? row->status : "ok", "note", row->note, "metrics",
+			 metrics);
+	return *ret ? 0 : error_errno(err, -ENOMEM, "row");
+}
+
+int rows_json(struct engine *e, const struct rows *rows, struct error *err, json_t **ret)
+{
+	_cleanup_json_ json_t *list = json_array();
+
+	for (size_t i = 0; i < rows->n; i++) {
+		json_t *row = NULL;
+		int r = row_json(e, rows, &rows->items[i], err, &row);
+
+		if (r < 0)
+			return r;
+		(void)json_array_append_new(list, row);
+	}
+	*ret = TAKE_PTR(list);
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_SESSION_INTERNAL_H
+#define MMB_SESSION_INTERNAL_H
+
+/* Shared by session.c (search), verify.c (proof) and document.c (answer) only. */
+#include "daemon/judge/judge.h"
+#include "daemon/plan.h"
+#include "daemon/rows.h"
+#include "daemon/session.h"
+#include "db/run.h"
+
+struct session {
+	int64_t id;
+	struct search question; /* as in the database */
+	struct graph graph;
+	struct rows rows; /* of the proof; made when there is a culprit */
+	bool rows_made;
+	struct commit fix; /* oid NULL: none known */
+	char *fix_ref;
+	const char *gave_up_status; /* static text */
+	char reason[160];
+	struct session_estimate estimate;
+	struct session *next;
+};
+
+/* What the database says of every node. */
+struct session_obs {
+	int n;
+	struct judge_obs *obs;
+	struct values *values;
+	struct want_result *looks;
+	struct judge_options options;
+};
+void session_obs_done(struct session_obs *obs);
+int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
+
+/* Measures the proof and ends the search: 1 done, 0 under way. */
+int session_verify(struct engine *engine, struct session *session, struct error *err);
+
+/* The answer as docs/architecture.md has it. */
+int document_make(struct engine *engine, struct session *session, struct error *err, json_t **ret);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_SESSION_H
+#define MMB_SESSION_H
+
+/*
+ * A search on its way: reads what the database holds, asks the judge, asks the plan for what the judge wants, and when there is
+ * a verdict measures the rows that prove it. Holds nothing that is not recomputed: the cache is the commit graph and
+ * commits made for the proof.
+ */
+#include "daemon/engine.h"
+#include "db/search.h"
+
+enum session_state { SESSION_RUNNING, SESSION_DONE };
+
+/*
+ * Takes the search as far as it goes now. SESSION_DONE: its document is in the database. Errors are ours (database,
+ * repository), never the commits'.
+ */
+int session_step(struct engine *engine, int64_t search_id, struct error *err, enum session_state *ret);
+
+/* What is left, for progress: commits to measure and an idea of the rest. */
+struct session_estimate {
+	unsigned steps_left, steps_done;
+	bool verifying;
+};
+int session_estimate(struct engine *engine, int64_t search_id, struct session_estimate *ret); /* -ENOENT */
+
+void session_free_all(struct engine *engine);
+
+#endif
