@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/report/lines.h"
 
+#define CHAR_OCTETS_MAX 4 /* of UTF-8; marks without a width must not make a line longer than that */
+
 struct range {
 	uint32_t first, last;
 };
@@ -97,9 +99,10 @@ size_t report_width(const char *text)
 void report_add_clipped(struct str *out, const char *text, size_t columns)
 {
 	size_t len = strlen(text), used = 0, at = 0, n;
+	size_t octets = MIN(columns, (size_t)REPORT_LINE_OCTETS / CHAR_OCTETS_MAX) * CHAR_OCTETS_MAX;
 	const char *dots = columns < 3 ? "" : "...";
 
-	if (width_of(text, len) <= columns) {
+	if (width_of(text, len) <= columns && len <= octets) {
 		(void)str_add(out, text);
 		return;
 	}
@@ -107,7 +110,7 @@ void report_add_clipped(struct str *out, const char *text, size_t columns)
 		uint32_t point;
 
 		n = next_char(text + at, len - at, &point);
-		if (used + columns_of(point) + strlen(dots) > columns)
+		if (used + columns_of(point) + strlen(dots) > columns || at + n + strlen(dots) > octets)
 			break;
 		used += columns_of(point);
 	}
@@ -151,21 +154,24 @@ static size_t piece(const char *text)
 
 void report_add_wrapped(struct str *out, const char *first_indent, const char *indent, const char *text)
 {
-	size_t column = report_width(first_indent), start = column;
+	size_t column = report_width(first_indent), start = column, octets = column;
 
 	(void)str_add(out, first_indent);
 	while (*text) {
 		size_t len = piece(text), width = width_of(text, len);
+		bool full = column + 1 + width > REPORT_PROSE_COLUMNS || octets + 1 + len > REPORT_LINE_OCTETS;
 
-		if (column > start && column + 1 + width > REPORT_PROSE_COLUMNS) {
+		if (octets > start && full) {
 			(void)str_addf(out, "\n%s", indent);
-			column = start = report_width(indent);
-		} else if (column > start) {
+			column = start = octets = report_width(indent);
+		} else if (octets > start) {
 			(void)str_add(out, " ");
 			column++;
+			octets++;
 		}
 		(void)str_add_mem(out, text, len);
 		column += width;
+		octets += len;
 		text += len;
 		text += strspn(text, " ");
 	}
