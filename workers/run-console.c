@@ -96,12 +96,14 @@ static void keep(struct run_console *console, const char *data, size_t len)
 	static const char note[] = "\n[mmbisect: the console is longer, the rest is not kept]\n";
 	size_t room = RUN_CONSOLE_FILE_MAX - console->kept;
 
-	if (console->fd < 0 || !room)
+	if (console->fd < 0 || console->cut)
 		return;
 	write_file(console, data, MIN(len, room));
 	console->kept += MIN(len, room);
-	if (len > room)
+	if (len > room) {
 		write_file(console, note, sizeof(note) - 1);
+		console->cut = true;
+	}
 }
 
 /* Skips a [bracketed] part of printk's prefix; NULL when there is none. */

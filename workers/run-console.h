@@ -22,6 +22,7 @@ struct run_console {
 	int fd;		/* of the file; -1: none is kept */
 	uint64_t bytes; /* that the guest wrote */
 	size_t kept;	/* that went into the file */
+	bool cut;
 	int write_error;
 	struct str line;
 	bool stamped;		/* a time stamp was seen */
