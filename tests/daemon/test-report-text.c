@@ -45,16 +45,23 @@ static size_t longest_line(const char *text)
 	return max;
 }
 
+/* The name of a check has to be one line. */
+static void look_for(const char *text, const char *part, bool wanted)
+{
+	_cleanup_free_ char *name = report_line(part);
+
+	if (!ok(!!strstr(text, part) == wanted, "%s: %.60s", wanted ? "has" : "has not", name))
+		printf("# in a text of %zu octets\n", strlen(text));
+}
+
 static void has(const char *text, const char *part)
 {
-	if (!ok(strstr(text, part), "has: %.60s", part))
-		printf("# in:\n%s\n", text);
+	look_for(text, part, true);
 }
 
 static void hasnt(const char *text, const char *part)
 {
-	if (!ok(!strstr(text, part), "has not: %.60s", part))
-		printf("# in:\n%s\n", text);
+	look_for(text, part, false);
 }
 
 static void test_table_exactly(void)
