@@ -38,9 +38,8 @@ function show(title, nodes) {
 function tick() {
 	for (const span of main.querySelectorAll("[data-since]")) {
 		const text = duration(Math.max(0, Math.floor((Date.now() + serverAhead - Date.parse(span.dataset.since)) / 1000)));
-		const short = text.replace(/\.0 s$/, " s");
-		if (span.textContent !== short)
-			span.textContent = short;
+		if (span.textContent !== text)
+			span.textContent = text;
 	}
 }
 

@@ -11,9 +11,12 @@ export function h(tag, attributes, ...children) {
 	return element;
 }
 
+/** Controls that turn the order of characters around are shown as what they are: something that cannot be read. */
+export const withoutBidi = (text) => String(text ?? "").replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
 /** Text of a stranger: cut to a length, and isolated so that its writing direction stays inside. */
 export function foreign(text, max = 300) {
-	const string = String(text ?? "");
+	const string = withoutBidi(text);
 	const cut = string.length > max ? `${string.slice(0, max).trimEnd()}…` : string;
 	return h("bdi", { title: cut === string ? null : "shortened" }, cut);
 }

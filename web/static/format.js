@@ -49,7 +49,7 @@ export function changeWords(ratio) {
 export function duration(seconds) {
 	if (!isNumber(seconds))
 		return "–";
-	if (seconds < 9.95)
+	if (seconds < 9.95 && !Number.isInteger(seconds))
 		return `${seconds.toFixed(1)} s`;
 	const s = Math.round(seconds);
 	if (s < 60)

@@ -22,7 +22,7 @@ export default {
 		h("h1", {}, foreign(headline({ ...f, change: f.document?.change }))),
 		meta(f),
 		f.document ? answerFacts(f.document)
-			: [h("p", {}, foreign(f.subject, 1000)), empty("The document of this answer cannot be read; the report below is all there is.")],
+			: [h("p", {}, foreign(f.subject)), empty("The document of this answer cannot be read; the report below is all there is.")],
 		f.document ? documentSections(f.document) : null,
 		textSection("Report", f.report),
 	],

@@ -29,10 +29,13 @@ function now({ jobs, log, typical_seconds: typical }) {
 
 function state(step) {
 	const roles = [step.is_good && "known good", step.is_bad && "known bad"].filter(Boolean).join(", ");
-	const trouble = step.run && step.run !== "ok" ? step.run : step.build === "build-failed" ? step.build : null;
-	if (["good", "bad", "skip"].includes(step.action))
-		return [badge(step.action), " ", roles];
-	return step.running ? "in work" : [trouble ?? roles];
+	if (step.running)
+		return "in work";
+	if (step.build === "build-failed")
+		return [badge("skip"), " does not build"];
+	if (step.run && step.run !== "ok")
+		return foreign(step.run.replaceAll("-", " "), 40);
+	return roles || (step.n ? "measured" : "");
 }
 
 function steps({ steps: rows, search }) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What several pages show: commits, times, badges, tables, and the sections made from the document of an answer
 // (docs/architecture.md, "The document of an answer"). Every member may be missing.
-import { foreign, h } from "./dom.js";
+import { foreign, h, withoutBidi } from "./dom.js";
 import * as format from "./format.js";
 
 const list = (x) => (Array.isArray(x) ? x : []);
@@ -32,16 +32,17 @@ export function badge(word) {
 export const empty = (...text) => h("p", { class: "empty" }, text);
 export const section = (title, ...content) => h("section", {}, h("h2", {}, title), content);
 
-/** rows: arrays of cells, the first being the row's header; a cell is content or {class, content}. Scrolls by itself when wide. */
+/** rows: arrays of cells, the first being the row's header; a cell is content or {class, content}. A wide one scrolls by itself. */
 export function table(caption, heads, rows) {
 	const cell = (tag, scope) => (c) => {
 		const { class: look, content } = c && c.content !== undefined ? c : { content: c };
 		return h(tag, { scope, class: look }, content);
 	};
-	return h("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: 0 },
-		h("table", {}, h("caption", {}, caption),
-			h("thead", {}, h("tr", {}, heads.map(cell("th", "col")))),
-			h("tbody", {}, rows.map((r) => h("tr", {}, cell("th", "row")(r[0]), r.slice(1).map(cell("td")))))));
+	return h("figure", {}, h("figcaption", {}, caption),
+		h("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: 0 },
+			h("table", { "aria-label": caption },
+				h("thead", {}, h("tr", {}, heads.map(cell("th", "col")))),
+				h("tbody", {}, rows.map((r) => h("tr", {}, cell("th", "row")(r[0]), r.slice(1).map(cell("td"))))))));
 }
 
 const facts = (pairs) => h("dl", {}, pairs.filter(([, v]) => v !== null && v !== undefined && v !== "")
@@ -88,8 +89,8 @@ function metricCell(m, base) {
 	const spread = m.low === m.high ? `n ${m.n}` : `${format.value(m.low, exact)} – ${format.value(m.high, exact)}, n ${m.n}`;
 	return {
 		class: "number",
-		content: [h("b", {}, format.value(m.median, exact)), " ",
-			m === base || !base ? null : h("span", { class: "delta" }, format.change(base.median, m.median)),
+		content: [m === base || !base ? null : [h("span", { class: "delta" }, format.change(base.median, m.median)), " "],
+			h("b", {}, format.value(m.median, exact)),
 			h("small", {}, spread)],
 	};
 }
@@ -103,7 +104,7 @@ function rowHead(row) {
 	const trouble = row.status && row.status !== "ok";
 	return {
 		class: "number",
-		content: [foreign(row.label ?? row.row, 60), h("small", {}, commit(row.commit)),
+		content: [foreign(row.label ?? row.row, 60), row.commit ? h("small", {}, commit(row.commit)) : null,
 			trouble && h("small", { class: "trouble" }, foreign([row.status.replaceAll("-", " "), row.note].filter(Boolean).join(": "), 160))],
 	};
 }
@@ -151,7 +152,7 @@ function candidatesSection(doc) {
 		candidates.map((c) => [commit(c.commit), { class: "number", content: `${format.value(c.probability * 100)} %` }])));
 }
 
-const pre = (text) => h("pre", { tabindex: 0, dir: "ltr" }, String(text));
+const pre = (text) => h("pre", { tabindex: 0, dir: "ltr" }, withoutBidi(text));
 export const textSection = (title, text) => (text ? section(title, pre(text)) : null);
 
 function howSection(doc) {
@@ -164,15 +165,22 @@ function howSection(doc) {
 	return pairs.some(([, v]) => v) ? section("How", facts(pairs)) : null;
 }
 
+/** "lower is better", when a row says so. */
+function direction(doc) {
+	const found = list(doc.verify ?? doc.rows).flatMap((row) => Object.values(object(object(row).metrics)))
+		.map((metrics) => object(metrics)[doc.metric]?.better).find(Boolean);
+	return found ? `, ${found} is better` : "";
+}
+
 /** What is known of the culprit, the fix and the reason. */
 export function answerFacts(doc) {
 	const c = object(doc.commit);
 	const fix = object(doc.fix);
 	const range = object(doc.range);
 	return facts([
-		["Commit", c.oid && [commit(c.oid, c.link), " ", foreign(c.subject, 1000)]],
+		["Commit", c.oid && [commit(c.oid, c.link), " ", foreign(c.subject)]],
 		["Author", c.author && [foreign(c.author), c.date ? [", ", time(c.date)] : null]],
-		["Change", fromTo(doc.change)],
+		["Change", doc.change && fromTo(doc.change) + direction(doc)],
 		["Fix", fix.oid && [commit(fix.oid), " ", foreign(fix.subject), fix.found_by ? [h("small", {}, " found by "), foreign(fix.found_by)] : null,
 			fix.ref ? [h("small", {}, " on "), foreign(fix.ref)] : null]],
 		["Reason", doc.reason && foreign(doc.reason, 1000)],
@@ -196,7 +204,7 @@ export function jobLine(job, typical) {
 	return h("li", {}, `${doing[job.kind] ?? job.kind} `, commit(job.commit),
 		job.class === "build" ? null : ` (${job.class})`,
 		job.started ? [", for ", h("span", { "data-since": job.started }, "…")] : null,
-		usual ? ` of about ${format.duration(usual)}` : null,
+		usual ? `${job.started ? " of" : ","} about ${format.duration(Math.max(1, Math.round(usual)))}` : null,
 		job.attempts > 1 ? `, attempt ${job.attempts}` : null,
 		job.error ? [": ", foreign(job.error, 160)] : null);
 }
