@@ -31,7 +31,8 @@ static void counter_list_done(struct counter_list *list)
 /* A finding is about its culprit alone; else each row is held against the first. */
 static bool counts(const json_t *rows, size_t row)
 {
-	return row == 1 || !str_eq(json_get_string(json_array_get(rows, 0), "row"), "parent");
+	return row == 1 || !str_eq(json_get_string(json_array_get(rows, 0), "row"), "parent") ||
+	       !str_eq(json_get_string(json_array_get(rows, 1), "row"), "culprit");
 }
 
 /* The logarithm of the ratio, with one added to both so that none to one is no large change. */

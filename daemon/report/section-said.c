@@ -87,7 +87,7 @@ int section_words(const json_t *document, struct str *out)
 	size_t before, after;
 	int r = 0;
 
-	if (!report_row(rows, "parent", NULL)) {
+	if (!document_is_finding(document)) {
 		for (size_t i = 1; i < json_array_size(rows) && r >= 0; i++) {
 			r = add_pair(out, document, 0, i);
 			if (r >= 0)
@@ -192,7 +192,7 @@ int section_checks(const json_t *document, struct str *out)
 	};
 	const json_t *rows = document_rows(document);
 
-	if (!report_row(rows, "parent", NULL))
+	if (!document_is_finding(document))
 		return 0;
 	(void)str_add(out, "Checks, by ");
 	add_member(out, document, "metric", 40);

@@ -22,6 +22,8 @@ int section_footer(const json_t *document, struct str *out);
 
 /* `verify` of a bisection, `rows` of the others. */
 const json_t *document_rows(const json_t *document);
+/* Rows of `compare` and `run` bear names that a person gave, which may be those of a finding. */
+bool document_is_finding(const json_t *document);
 bool document_has_culprit(const json_t *document);
 /* The string member, cleaned and cut; "" when there is none. */
 void add_member(struct str *out, const json_t *object, const char *key, size_t columns);

@@ -22,6 +22,11 @@ const json_t *document_rows(const json_t *document)
 	return rows ? rows : json_object_get(document, "verify");
 }
 
+bool document_is_finding(const json_t *document)
+{
+	return !json_object_get(document, "rows") && report_row(document_rows(document), "parent", NULL);
+}
+
 bool document_has_culprit(const json_t *document)
 {
 	return str_eq(json_get_string(document, "verdict"), "culprit");

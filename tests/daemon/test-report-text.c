@@ -144,11 +144,14 @@ static void test_other_answers(void)
 		"\"steps\":[{\"commit\":\"" OID_PARENT "\",\"subject\":\"mm: first\",\"side\":\"skip\"}]}");
 	_cleanup_json_ json_t *run = load("{\"kind\":\"run\",\"workload\":\"w\",\"metric\":\"cost\",\"rows\":["
 		ROW("1", "one", OID_PARENT, "\"cost\":" EXACT1("ns", "1000"), "") "]}");
+	_cleanup_json_ json_t *named = load("{\"kind\":\"compare\",\"metric\":\"cost\",\"rows\":["
+		ROW("parent", "parent", OID_PARENT, "\"cost\":" EXACT1("ns", "10"), "") ","
+		ROW("topic", "topic", OID_BAD, "\"cost\":" EXACT1("ns", "30"), "") "]}");
 	_cleanup_json_ json_t *strange = load("{\"verdict\":3,\"verify\":{\"a\":1},\"steps\":\"x\",\"change\":[],\"rows\":[1,null,{\"metrics\":[]}],"
 		"\"candidates\":{},\"machines\":7}");
 	_cleanup_json_ json_t *empty = load("{}");
 	_cleanup_free_ char *a = text_of(none), *b = text_of(gave_up), *c = text_of(set), *d = text_of(run), *e = text_of(strange),
-			     *f = text_of(empty), *g = text_of(NULL);
+			     *f = text_of(empty), *g = text_of(NULL), *i = text_of(named);
 
 	has(a, "no change for the worse");
 	has(a, "Reason: good");
@@ -158,6 +161,7 @@ static void test_other_answers(void)
 	has(c, "  7b5a0b664e26  50 %  mm: first\n");
 	has(d, "1 000");
 	hasnt(d, "against");
+	has(i, "  cost: 10 -> 30 ns: 3.00 times as much, lower is better: worse"); /* a branch named "parent" */
 	ok(!str_eq(e, "(failed)") && !str_eq(f, "(failed)") && !str_eq(g, "(failed)"), "members of wrong types do not fail");
 }
 
