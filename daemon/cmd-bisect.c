@@ -48,6 +48,8 @@ static int bisect_step(struct oneshot *shot, struct error *err)
 		r = db_search_get(shot->engine->db, shot->search_id, &search);
 	if (r >= 0 && !str_eq(search.state, "done")) {
 		r = session_step(shot->engine, shot->search_id, err, &state);
+		if (r >= 0 && state == SESSION_BROKEN)
+			r = error_set(err, -EIO, "infrastructure failed: %s", session_broken(shot->engine, shot->search_id));
 		if (r >= 0 && state == SESSION_DONE) {
 			search_done(&search);
 			r = db_search_get(shot->engine->db, shot->search_id, &search);
@@ -98,7 +100,6 @@ static int check_range(const struct cli *cli, const struct bisect *b, struct err
 static int print_answer(const struct cli *cli, const json_t *document)
 {
 	_cleanup_str_ struct str text = STR_INIT;
-	const char *status = json_get_string(document, "status");
 
 	if (cli->json) {
 		if (cli_print_json(document) < 0)
@@ -106,8 +107,6 @@ static int print_answer(const struct cli *cli, const json_t *document)
 	} else if (report_text(document, &text) >= 0) {
 		(void)fwrite(text.data, 1, text.len, stdout);
 	}
-	if (str_eq(status, "infra"))
-		return CLI_INFRA;
 	return str_eq(json_get_string(document, "verdict"), "gave-up") ? CLI_NO_ANSWER : CLI_ANSWER;
 }
 

@@ -176,10 +176,13 @@ int dispatch_start(struct engine *e, struct error *err)
 }
 
 /* Not the commit's fault: again, or given up. */
-static int record_infra(struct engine *e, const struct running *run, const char *why)
+static int record_infra(struct engine *e, const struct running *run, const char *text)
 {
+	_cleanup_free_ char *why = str_sanitize_line(text, strcspn(text, "\n"));
 	uint64_t now = now_wall_ns();
 
+	if (!why)
+		return -ENOMEM;
 	log_warning("%s of %.12s: %s%s", run->kind, run->oid, why, run->attempts < ATTEMPTS_MAX ? "; will be tried again" : "");
 	if (run->attempts < ATTEMPTS_MAX)
 		return db_job_retry(e->db, run->job_id, why, now + RETRY_PAUSE_NS * (uint64_t)run->attempts);

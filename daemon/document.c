@@ -217,8 +217,7 @@ static int add_environment(const struct sources *x, json_t *doc)
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
-	bool gave_up = str_eq(q->verdict, "gave-up");
-	const char *status = !gave_up ? "ok" : x->s->gave_up_status ? x->s->gave_up_status : "gave-up";
+	const char *status = str_eq(q->verdict, "gave-up") ? "gave-up" : "ok";
 	_cleanup_json_ json_t *part = json_pack(
 		"{s:s, s:s, s:s, s:s?, s:{s:s, s:s}, s:s, s:s?, s:s, s:s, s:s, s:s}", "kind", "bisect", "status", status,
 		"verdict", q->verdict, "culprit", q->culprit, "range", "good", q->good, "bad", q->bad, "tree", q->tree, "ref",

@@ -282,6 +282,25 @@ int repo_keep(struct repo *repo, const char *oid, struct error *err)
 	return r < 0 ? repo_git_error(err, r, name) : 0;
 }
 
+int repo_each_ref(struct repo *repo, repo_ref_fn fn, void *userdata)
+{
+	git_reference_iterator *it = NULL;
+	git_reference *ref = NULL;
+	int r = git_reference_iterator_new(&it, repo->mirror), answer = 0;
+
+	while (r >= 0 && answer >= 0 && (r = git_reference_next(&ref, it)) == 0) {
+		char oid[GIT_OID_HEXSZ + 1];
+
+		if (git_reference_target(ref))
+			answer = fn(git_reference_name(ref), git_oid_tostr(oid, sizeof(oid), git_reference_target(ref)), userdata);
+		git_reference_free(ref);
+	}
+	git_reference_iterator_free(it);
+	if (answer < 0)
+		return answer;
+	return r == GIT_ITEROVER ? 0 : -EIO;
+}
+
 int repo_list_remote(const char *url, repo_ref_fn fn, void *userdata, struct error *err)
 {
 	git_remote *remote = NULL;

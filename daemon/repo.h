@@ -77,8 +77,11 @@ int repo_find_fix(struct repo *repo, const char *culprit, const char *hide, stru
 /* Keeps a commit reachable in the mirror: refs/keep/<oid>. */
 int repo_keep(struct repo *repo, const char *oid, struct error *err);
 
-/* Refs of a remote repository by its URL, without fetching: for a child process, as it may block. */
+/* All refs of the mirror that point at an object. */
 typedef int (*repo_ref_fn)(const char *ref, const char *oid, void *userdata);
+int repo_each_ref(struct repo *repo, repo_ref_fn fn, void *userdata);
+
+/* Refs of a remote repository by its URL, without fetching: for a child process, as it may block. */
 int repo_list_remote(const char *url, repo_ref_fn fn, void *userdata, struct error *err);
 
 #endif

@@ -17,8 +17,7 @@ struct session {
 	bool rows_made;
 	struct commit fix; /* oid NULL: none known */
 	char *fix_ref;
-	const char *gave_up_status; /* static text */
-	char reason[160];
+	char reason[200];	    /* why it gave up or broke; "" else */
 	struct session_estimate estimate;
 	struct session *next;
 };

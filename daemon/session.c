@@ -172,55 +172,63 @@ static int log_decision(struct engine *e, const struct session *s, const char *a
 	return 0;
 }
 
+enum { ASK_AGAIN, ASK_WAIT, ASK_CONCLUDED, ASK_BROKEN };
+
 /* The search ends without an answer of the judge's. */
-static int give_up(struct engine *e, struct session *s, const char *status, const char *reason, struct error *err)
+static int give_up(struct engine *e, struct session *s, const char *reason, struct error *err)
 {
 	int r = log_decision(e, s, "gave-up", NULL, reason, err);
 
 	if (r < 0)
 		return r;
-	s->gave_up_status = status;
 	(void)snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	r = db_search_set_verdict(e->db, s->id, "verifying", "gave-up", NULL);
-	return r < 0 ? error_errno(err, r, "database") : 1;
+	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
-/* Asks for what the judge wants: 1 jobs are under way, 0 something is there that it does not know yet; 2 gave up. */
+static int ask_node(struct engine *e, struct session *s, const struct judge_want *wanted, const struct session_obs *o,
+		    struct error *err)
+{
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	const struct want want = node_want(s, wanted->node, wanted->runs);
+	int r = plan_want(e, &want, err, &w);
+
+	if (r == -EAGAIN) { /* the accelerator is not known until there is an image */
+		const struct want image = node_want(s, wanted->node, 0);
+
+		r = plan_want(e, &image, err, &w);
+	}
+	if (r < 0)
+		return r;
+	if (w.state == WANT_BROKEN) {
+		(void)snprintf(s->reason, sizeof(s->reason), "%s", w.why ? w.why : "infrastructure");
+		return ASK_BROKEN;
+	}
+	if (w.state == WANT_MET && o->looks[wanted->node].state == WANT_MET && o->obs[wanted->node].n_values == 0) {
+		_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload,
+						      s->question.metric);
+
+		return give_up(e, s, why ? why : "no such metric", err);
+	}
+	return w.state == WANT_PENDING ? ASK_WAIT : ASK_AGAIN;
+}
+
+/* Asks for what the judge wants; the gravest answer counts. */
 static int ask_for(struct engine *e, struct session *s, const struct judge_decision *d, const struct session_obs *o,
 		   struct error *err)
 {
-	bool pending = false;
+	int answer = ASK_AGAIN;
 
 	for (size_t i = 0; i < d->n_wants; i++) {
-		_cleanup_(want_result_done) struct want_result w = { 0 };
-		const int node = d->wants[i].node;
-		const struct want want = node_want(s, node, d->wants[i].runs);
-		int r = log_decision(e, s, "measure", want.oid, d->reason, err);
+		int r = log_decision(e, s, "measure", s->graph.oids[d->wants[i].node], d->reason, err);
 
 		if (r >= 0)
-			r = plan_want(e, &want, err, &w);
-		if (r == -EAGAIN) { /* accelerator unknown until an image is there */
-			const struct want image = node_want(s, node, 0);
-
-			r = plan_want(e, &image, err, &w);
-		}
+			r = ask_node(e, s, &d->wants[i], o, err);
 		if (r < 0)
 			return r;
-		if (w.state == WANT_BROKEN) {
-			r = give_up(e, s, "infra", w.why ? w.why : "infrastructure", err);
-			return r < 0 ? r : 2;
-		}
-		if (w.state == WANT_MET && o->obs[node].n_values < d->wants[i].runs && d->wants[i].runs > 0 &&
-		    o->looks[node].state == WANT_MET && o->obs[node].n_values == 0) {
-			_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload,
-							      s->question.metric);
-
-			r = give_up(e, s, "no-metric", why ? why : "no such metric", err);
-			return r < 0 ? r : 2;
-		}
-		pending |= w.state == WANT_PENDING;
+		answer = MAX(answer, r);
 	}
-	return pending;
+	return answer;
 }
 
 static int conclude(struct engine *e, struct session *s, const struct judge_decision *d, struct error *err)
@@ -231,10 +239,9 @@ static int conclude(struct engine *e, struct session *s, const struct judge_deci
 	if (r < 0)
 		return r;
 	r = db_search_set_verdict(e->db, s->id, "verifying", verdict_names[d->verdict], culprit);
-	return r < 0 ? error_errno(err, r, "database") : 0;
+	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
-/* 1 a verdict is there, 0 jobs are under way. */
 static int search_phase(struct engine *e, struct session *s, struct error *err)
 {
 	for (int round = 0; round < ROUNDS_MAX; round++) {
@@ -248,39 +255,47 @@ static int search_phase(struct engine *e, struct session *s, struct error *err)
 		if (r < 0)
 			return error_errno(err, r, "judge");
 		s->estimate.steps_left = d.steps_left;
-		if (d.action == JUDGE_DONE) {
-			r = conclude(e, s, &d, err);
-			return r < 0 ? r : 1;
-		}
+		if (d.action == JUDGE_DONE)
+			return conclude(e, s, &d, err);
 		r = ask_for(e, s, &d, &o, err);
-		if (r != 0)
-			return r < 0 ? r : r == 2;
+		if (r != ASK_AGAIN)
+			return r;
 	}
 	return error_set(err, -ELOOP, "search %lld asks for what is there already", (long long)s->id);
+}
+
+/* The question and its state as the database has them now. */
+static int reread(struct engine *e, struct session *s, struct error *err)
+{
+	struct search now = { 0 };
+	int r = db_search_get(e->db, s->id, &now);
+
+	if (r < 0)
+		return error_errno(err, r, "search %lld", (long long)s->id);
+	search_done(&s->question);
+	s->question = now;
+	return 0;
 }
 
 int session_step(struct engine *e, int64_t id, struct error *err, enum session_state *ret)
 {
 	struct session *s;
-	struct search now = { 0 };
 	int r = session_get(e, id, err, &s);
 
+	if (r >= 0)
+		r = reread(e, s, err);
 	if (r < 0)
 		return r;
-	r = db_search_get(e->db, id, &now);
-	if (r < 0)
-		return error_errno(err, r, "search %lld", (long long)id);
-	search_done(&s->question);
-	s->question = now;
 	*ret = SESSION_RUNNING;
 	if (str_eq(s->question.state, "searching")) {
 		r = search_phase(e, s, err);
-		if (r <= 0)
-			return r;
-		search_done(&s->question);
-		r = db_search_get(e->db, id, &s->question);
+		if (r == ASK_BROKEN)
+			*ret = SESSION_BROKEN;
+		if (r < 0 || r == ASK_BROKEN || r == ASK_WAIT)
+			return MIN(r, 0);
+		r = reread(e, s, err);
 		if (r < 0)
-			return error_errno(err, r, "search %lld", (long long)id);
+			return r;
 	}
 	if (str_eq(s->question.state, "verifying")) {
 		s->estimate = (struct session_estimate){ .verifying = true };
@@ -290,6 +305,13 @@ int session_step(struct engine *e, int64_t id, struct error *err, enum session_s
 	}
 	*ret = SESSION_DONE;
 	return 0;
+}
+
+const char *session_broken(struct engine *e, int64_t id)
+{
+	const struct session *s = find_session(e, id);
+
+	return s ? s->reason : "";
 }
 
 int session_estimate(struct engine *e, int64_t id, struct session_estimate *ret)

@@ -10,13 +10,18 @@
 #include "daemon/engine.h"
 #include "db/search.h"
 
-enum session_state { SESSION_RUNNING, SESSION_DONE };
+enum session_state {
+	SESSION_RUNNING,
+	SESSION_DONE,	/* the document is in the database */
+	SESSION_BROKEN, /* infrastructure failed more often than we try: nothing is concluded, a later try may go on */
+};
 
 /*
- * Takes the search as far as it goes now. SESSION_DONE: its document is in the database. Errors are ours (database,
- * repository), never the commits'.
+ * Takes the search as far as it goes now. Errors are ours (database, repository), never the commits'. For SESSION_BROKEN
+ * session_broken() says why.
  */
 int session_step(struct engine *engine, int64_t search_id, struct error *err, enum session_state *ret);
+const char *session_broken(struct engine *engine, int64_t search_id);
 
 /* What is left, for progress: commits to measure and an idea of the rest. */
 struct session_estimate {

@@ -73,12 +73,9 @@ int db_search_get(struct db *db, int64_t id, struct search *ret)
 	return read_search(q, ret);
 }
 
-int db_search_list(struct db *db, bool open, struct search_list *ret)
+static int collect(struct db *db, sqlite3_stmt *q, int r, struct search_list *ret)
 {
-	_cleanup_query_ sqlite3_stmt *q = NULL;
 	struct search_list list = { 0 };
-	int r = db_query(db, &q, "SELECT " COLUMNS " FROM search WHERE NOT ? OR state <> 'done' ORDER BY id", "i",
-			 (int64_t)open);
 
 	while (r >= 0 && (r = db_step(db, q)) > 0) {
 		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
@@ -95,6 +92,28 @@ int db_search_list(struct db *db, bool open, struct search_list *ret)
 	return 0;
 }
 
+int db_search_list(struct db *db, bool open, struct search_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM search WHERE NOT ? OR state <> 'done' ORDER BY id", "i",
+			 (int64_t)open);
+
+	return collect(db, q, r, ret);
+}
+
+int db_search_unsettled(struct db *db, struct search_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM search WHERE state = 'done' AND settled = 0 ORDER BY id", "");
+
+	return collect(db, q, r, ret);
+}
+
+int db_search_settle(struct db *db, int64_t id)
+{
+	return db_run(db, NULL, NULL, "UPDATE search SET settled = 1 WHERE id = ?", "i", id);
+}
+
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit)
 {
 	return db_run(db, NULL, NULL, "UPDATE search SET state = ?, verdict = ?, culprit = ? WHERE id = ?", "sssi", state,
@@ -109,21 +128,14 @@ int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_
 
 int db_search_log(struct db *db, int64_t id, const char *action, const char *oid, const char *reason, uint64_t now_ns)
 {
-	_cleanup_query_ sqlite3_stmt *q = NULL;
-	int r = db_query(db, &q, "SELECT action, oid, reason FROM search_log WHERE search_id = ? ORDER BY id DESC LIMIT 1", "i",
-			 id);
+	int changed = 0;
+	int r = db_run(db, NULL, &changed,
+		       "INSERT INTO search_log (search_id, at_ns, action, oid, reason) SELECT ?1, ?2, ?3, ?4, ?5"
+		       " WHERE NOT EXISTS (SELECT 1 FROM search_log WHERE search_id = ?1 AND action = ?3 AND oid IS ?4"
+		       " AND reason = ?5)",
+		       "iisss", id, (int64_t)now_ns, action, oid, reason);
 
-	if (r >= 0)
-		r = db_step(db, q);
-	if (r < 0)
-		return r;
-	if (r > 0 && str_eq((const char *)sqlite3_column_text(q, 0), action) &&
-	    str_eq((const char *)sqlite3_column_text(q, 1), oid) &&
-	    str_eq((const char *)sqlite3_column_text(q, 2), reason))
-		return 0;
-	r = db_run(db, NULL, NULL, "INSERT INTO search_log (search_id, at_ns, action, oid, reason) VALUES (?, ?, ?, ?, ?)",
-		   "iisss", id, (int64_t)now_ns, action, oid, reason);
-	return r < 0 ? r : 1;
+	return r < 0 ? r : changed > 0;
 }
 
 void search_entries_done(struct search_entries *list)

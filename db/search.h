@@ -27,10 +27,13 @@ int db_search_add(struct db *db, const struct search *question, uint64_t now_ns,
 int db_search_get(struct db *db, int64_t id, struct search *ret); /* -ENOENT */
 /* open: only those that are not done. Newest last. */
 int db_search_list(struct db *db, bool open, struct search_list *ret);
+/* Those that are done and of which no finding, mail and tip were made yet. */
+int db_search_unsettled(struct db *db, struct search_list *ret);
+int db_search_settle(struct db *db, int64_t id);
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit);
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns);
 
-/* Adds to the log unless the newest entry says the same. 1 added. */
+/* Adds to the log unless an entry says the same: steps are recomputed again and again. 1 added. */
 int db_search_log(struct db *db, int64_t id, const char *action, const char *oid, const char *reason, uint64_t now_ns);
 
 struct search_entry {

@@ -37,8 +37,7 @@ static int read_tip(sqlite3_stmt *q, struct tip *tip)
 	return 0;
 }
 
-/* Whether the last event of this ref says the same already. */
-static int ref_unchanged(struct db *db, const char *tree, const char *ref, const char *oid)
+int db_ref_known(struct db *db, const char *tree, const char *ref, const char *oid)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	int r = db_query(db, &q, "SELECT oid FROM ref_event WHERE tree = ? AND ref = ? ORDER BY id DESC LIMIT 1", "ss", tree,
@@ -53,7 +52,7 @@ static int ref_unchanged(struct db *db, const char *tree, const char *ref, const
 
 int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns)
 {
-	int r = ref_unchanged(db, tree, ref, oid);
+	int r = db_ref_known(db, tree, ref, oid);
 
 	if (r != 0)
 		return r < 0 ? r : 0;

@@ -142,6 +142,7 @@ CREATE TABLE search (
 	verdict TEXT CHECK (verdict IN ('culprit', 'set', 'not-reproduced', 'gave-up')),
 	culprit TEXT,
 	document TEXT,               -- the JSON document of the answer
+	settled INTEGER NOT NULL DEFAULT 0, -- finding, mail and tip were made of it
 	created_ns INTEGER NOT NULL,
 	ended_ns INTEGER
 );

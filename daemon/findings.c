@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From open searches to findings and mails. A finding and its mail are one transaction; the mail's Message-ID is fixed then,
+ * before the first try to send it. A patch that was reported before gets a finding, but no second mail.
+ */
+#include "daemon/service.h"
+
+#include "daemon/report/mail.h"
+#include "daemon/report/text.h"
+#include "daemon/session.h"
+#include "db/finding.h"
+#include "db/search.h"
+#include "db/tip.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/str.h"
+
+/* A search whose infrastructure broke is looked at again with the next event; its jobs count anew after a restart. */
+static int step_search(struct service *s, const struct search *search, struct error *err)
+{
+	enum session_state state;
+	int r = session_step(s->engine, search->id, err, &state);
+
+	if (r < 0)
+		return r;
+	if (state == SESSION_BROKEN)
+		log_warning("search %lld waits: %s", (long long)search->id, session_broken(s->engine, search->id));
+	if (state == SESSION_DONE)
+		log_info("search %lld: done", (long long)search->id);
+	return 0;
+}
+
+static char *recipients_text(const struct service *s)
+{
+	_cleanup_str_ struct str text = STR_INIT;
+	char **const lists[] = { s->mail_to, s->mail_cc };
+
+	for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+		for (size_t i = 0; lists[l] && lists[l][i]; i++)
+			(void)str_addf(&text, "%s\n", lists[l][i]);
+	return str_take(&text);
+}
+
+static int make_mail(struct service *s, const json_t *document, const struct finding *f, int64_t finding_id, struct error *err,
+		     struct mail *ret)
+{
+	_cleanup_str_ struct str subject = STR_INIT, message = STR_INIT;
+	_cleanup_(mail_done) struct mail m = { .finding_id = finding_id };
+	struct mail_headers h = { .from = s->mail_from, .to = (const char *const *)(uintptr_t)s->mail_to,
+				  .cc = (const char *const *)(uintptr_t)s->mail_cc, .date_ns = now_wall_ns() };
+	char host[256] = "localhost", token[64];
+	int r = report_subject(document, &subject);
+
+	(void)gethostname(host, sizeof(host) - 1);
+	(void)snprintf(token, sizeof(token), "%lld.%llu", (long long)finding_id, (unsigned long long)h.date_ns);
+	if (r >= 0)
+		r = mail_message_id(f->patch_id, token, host, &m.message_id);
+	if (r < 0)
+		return error_errno(err, r, "mail");
+	h.subject = subject.data;
+	h.message_id = m.message_id;
+	r = mail_compose(&h, f->report, err, &message);
+	if (r < 0)
+		return r;
+	m.message_len = message.len;
+	m.message = str_take(&message);
+	m.sender = strdup(s->mail_from);
+	m.recipients = recipients_text(s);
+	if (!m.message || !m.sender || !m.recipients)
+		return error_errno(err, -ENOMEM, "mail");
+	*ret = m;
+	m = (struct mail){ 0 };
+	return 0;
+}
+
+static int store(struct service *s, const json_t *document, const struct finding *f, struct error *err)
+{
+	_cleanup_(mail_done) struct mail mail = { 0 };
+	int64_t id = 0, older = 0;
+	int r = db_begin(s->engine->db), known;
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	known = db_finding_of_patch(s->engine->db, f->patch_id, &older);
+	r = known < 0 ? known : db_finding_add(s->engine->db, f, now_wall_ns(), &id);
+	if (r > 0 && known == 0 && s->mail_server) {
+		r = make_mail(s, document, f, id, err, &mail);
+		if (r >= 0)
+			r = db_mail_add(s->engine->db, &mail, now_wall_ns());
+	}
+	r = db_end(s->engine->db, r);
+	if (r < 0)
+		return err->code < 0 ? r : error_errno(err, r, "database");
+	if (known > 0)
+		log_info("finding %lld: %s: the patch of finding %lld, not mailed again", (long long)id, f->subject, (long long)older);
+	else
+		log_info("finding %lld: %.12s %s", (long long)id, f->culprit, f->subject);
+	return 0;
+}
+
+/* A search with a culprit becomes a finding. */
+static int add_finding(struct service *s, const struct search *search, struct error *err)
+{
+	_cleanup_json_ json_t *document = json_loads(search->document, 0, NULL);
+	_cleanup_(finding_done) struct finding f = { .search_id = search->id };
+	_cleanup_(commit_done) struct commit culprit = { 0 };
+	_cleanup_str_ struct str text = STR_INIT;
+	const char *fix = json_get_string(json_object_get(document, "fix"), "oid");
+	int r = repo_commit(s->engine->repo, search->culprit, err, &culprit);
+
+	if (r < 0)
+		return r;
+	if (json_object_set_new(document, "reporter", json_string(s->mail_from ? s->mail_from : "mmbisect")) < 0)
+		return error_errno(err, -ENOMEM, "finding");
+	r = report_text(document, &text);
+	if (r >= 0)
+		r = repo_patch_id(s->engine->repo, search->culprit, &f.patch_id);
+	f.culprit = strdup(search->culprit);
+	f.subject = strdup(culprit.subject);
+	f.report = str_take(&text);
+	if (r < 0 || !f.culprit || !f.subject || !f.report || str_set(&f.fix, fix) < 0)
+		return error_errno(err, r < 0 ? r : -ENOMEM, "finding");
+	return store(s, document, &f, err);
+}
+
+/* What a search's end means for the tip that started it: its level is known from now on. */
+static int settle_tip(struct service *s, const struct search *search, struct error *err)
+{
+	_cleanup_(tip_list_done) struct tip_list tips = { 0 };
+	_cleanup_free_ char *reason = str_format("search %lld: %s", (long long)search->id, search->verdict);
+	int r = reason ? db_tip_list(s->engine->db, "searched", &tips) : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < tips.n; i++)
+		if (str_eq(tips.items[i].oid, search->bad) && str_eq(tips.items[i].tree, search->tree))
+			r = db_tip_set(s->engine->db, tips.items[i].id,
+				       str_eq(search->verdict, "gave-up") ? "failed" : "accepted", reason);
+	return r < 0 ? error_errno(err, r, "database") : 0;
+}
+
+static int report_ended(struct service *s, struct error *err)
+{
+	_cleanup_(search_list_done) struct search_list ended = { 0 };
+	int r = db_search_unsettled(s->engine->db, &ended);
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	for (size_t i = 0; i < ended.n && r >= 0; i++) {
+		if (ended.items[i].culprit && ended.items[i].document)
+			r = add_finding(s, &ended.items[i], err);
+		if (r >= 0)
+			r = settle_tip(s, &ended.items[i], err);
+		if (r >= 0)
+			r = db_search_settle(s->engine->db, ended.items[i].id);
+		if (r < 0 && err->code == 0)
+			(void)error_errno(err, r, "search %lld", (long long)ended.items[i].id);
+	}
+	return r;
+}
+
+int findings_step(struct service *s, struct error *err)
+{
+	_cleanup_(search_list_done) struct search_list open = { 0 };
+	int r = db_search_list(s->engine->db, true, &open);
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	for (size_t i = 0; i < open.n && r >= 0; i++)
+		r = step_search(s, &open.items[i], err);
+	return r < 0 ? r : report_ended(s, err);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MMB_SERVICE_H
+#define MMB_SERVICE_H
+
+/*
+ * The service's configuration (configs/mmbisect.conf) and what its parts share: trees that are watched, where mail goes, the
+ * engine. The struct owns its strings.
+ */
+#include "daemon/engine.h"
+#include "daemon/task.h"
+
+struct tree {
+	char *name; /* of the section [tree NAME] */
+	char *url;
+	char **branches; /* full names of refs that are watched; all heads are fetched, for fixes */
+	char **workloads, **arches;
+	unsigned poll_seconds;
+	struct watch *watch; /* see watch.c */
+};
+
+struct service {
+	char *state, *configs;
+	unsigned verify_runs;
+	char *mail_server, *mail_tls, *mail_user, *mail_password_file, *mail_from;
+	char **mail_to, **mail_cc;
+	struct tree *trees;
+	size_t n_trees, trees_capacity;
+
+	struct engine *engine; /* owned */
+	sd_event *loop;	       /* owned */
+	struct outbox *outbox; /* see outbox.c */
+};
+
+int service_load(const char *path, struct error *err, struct service *ret);
+void service_done(struct service *service);
+const struct tree *service_tree(const struct service *service, const char *name);
+
+/* watch.c: polls the trees from the loop, fetches, records tips. */
+int watch_start(struct service *service, struct error *err);
+void watch_stop(struct service *service);
+
+/* detect.c: new tips against the accepted level; starts searches. */
+int detect_step(struct service *service, struct error *err);
+
+/* findings.c: takes searches to their end, findings and their mails. */
+int findings_step(struct service *service, struct error *err);
+
+/* outbox.c: sends queued mails, one at a time. */
+int outbox_step(struct service *service, struct error *err);
+void outbox_stop(struct service *service);
+
+#endif
