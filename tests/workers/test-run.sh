@@ -43,18 +43,20 @@ finish() {
 	exit
 }
 
-machine_x86='"type":"pc,usb=off,hpet=off,vmport=off,graphics=off","memory_mib":512'
-machine_arm='"type":"virt,gic-version=2","memory_mib":512'
-declare -A machine=(
-	[exact-x86_64]="$machine_x86"',"class":"exact","qemu":"qemu-system-x86_64","cpu":"qemu64,-rdrand,-rdseed","vcpus":1,
-		"cmdline":"nokaslr norandmaps reboot=t tsc=reliable tsc_early_khz=1000000 no_timer_check"'
-	[time-x86_64]="$machine_x86"',"class":"time","qemu":"qemu-system-x86_64","cpu":"qemu64","vcpus":2,
-		"cmdline":"nokaslr norandmaps reboot=t tsc=reliable no_timer_check"'
-	[exact-arm64]="$machine_arm"',"class":"exact","qemu":"qemu-system-aarch64","cpu":"cortex-a57","vcpus":1,
-		"cmdline":"nokaslr norandmaps"'
-	[time-arm64]="$machine_arm"',"class":"time","qemu":"qemu-system-aarch64","cpu":"cortex-a57","vcpus":2,
-		"cmdline":"nokaslr norandmaps"'
-)
+# The machine object of a job, from the definition that people edit; what the daemon resolves is resolved.
+machine() { # MACHINE
+	sed -n 's/^\([a-z_]*\) = \(.*\)$/\1 \2/p' "$top/configs/machines/$1.conf" | while read -r key value; do
+		case $key in
+		arch) continue ;;
+		accel) value='"tcg"' ;;
+		vcpus) value=${value/host/2} ;;
+		memory_mib) ;;
+		*) value="\"$value\"" ;;
+		esac
+		printf '%s"%s":%s' "${comma:-}" "$key" "$value"
+		comma=,
+	done
+}
 kernel=$work/garbage
 initramfs=$work/garbage
 limit=4
@@ -63,7 +65,7 @@ params='{"workers":"1","threads":"5"}'
 job() { # MACHINE
 	cat <<-EOF
 	{"job":"run","id":"1","nonce":"$(printf '%04x%04x%04x%04x' $RANDOM $RANDOM $RANDOM $RANDOM)","arch":"${1#*-}",
-	 "kernel":"$kernel","initramfs":"$initramfs","machine":{"name":"$1","accel":"tcg",${machine[$1]}},
+	 "kernel":"$kernel","initramfs":"$initramfs","machine":{$(machine "$1")},
 	 "workload":{"name":"$workload","params":$params},"console":"$work/console","limit_seconds":$limit}
 	EOF
 }
