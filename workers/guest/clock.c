@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "clock.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000ULL
@@ -35,30 +34,4 @@ void clock_phase(void)
 
 	while (clock_tick_ns() == tick)
 		;
-}
-
-static uint64_t timeval_ns(const struct timeval *tv)
-{
-	return (uint64_t)tv->tv_sec * NS_PER_S + (uint64_t)tv->tv_usec * 1000;
-}
-
-struct usage usage_now(void)
-{
-	struct rusage ru;
-	struct usage now;
-
-	getrusage(RUSAGE_SELF, &ru);
-	now.real_ns = clock_ns();
-	now.user_ns = timeval_ns(&ru.ru_utime);
-	now.sys_ns = timeval_ns(&ru.ru_stime);
-	return now;
-}
-
-struct usage usage_between(const struct usage *before, const struct usage *after)
-{
-	return (struct usage){
-		.real_ns = after->real_ns - before->real_ns,
-		.user_ns = after->user_ns - before->user_ns,
-		.sys_ns = after->sys_ns - before->sys_ns,
-	};
 }

@@ -9,12 +9,6 @@
 
 #include <stdint.h>
 
-struct usage {
-	uint64_t real_ns;
-	uint64_t user_ns;
-	uint64_t sys_ns;
-};
-
 /* Monotonic time. */
 uint64_t clock_ns(void);
 
@@ -23,11 +17,5 @@ uint64_t clock_tick_ns(void);
 
 /* Returns right after a timer tick: where every measured part starts. */
 void clock_phase(void);
-
-/* Time and processor time of this process so far, ended threads included. */
-struct usage usage_now(void);
-
-/* What was used between two readings. */
-struct usage usage_between(const struct usage *before, const struct usage *after);
 
 #endif

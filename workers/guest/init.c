@@ -16,6 +16,7 @@
 #include "order.h"
 #include "port.h"
 #include "result.h"
+#include "usage.h"
 #include "vmstat.h"
 #include "workload.h"
 
@@ -75,8 +76,10 @@ static int guest_prepare(struct result *r)
 		return ret;
 	}
 	ret = vmstat_open();
+	if (ret == 0)
+		ret = usage_open();
 	if (ret < 0)
-		result_error(r, "/proc/vmstat: %s", strerror(-ret));
+		result_error(r, "/proc counters: %s", strerror(-ret));
 	return ret;
 }
 

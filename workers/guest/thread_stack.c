@@ -13,12 +13,17 @@
 
 #include "clock.h"
 #include "result.h"
+#include "usage.h"
 #include "vmstat.h"
 #include "workload.h"
 
 #define STACK_SIZE 0x800000UL /* glibc's default, from RLIMIT_STACK */
 #define GIVEN_BACK 0x7fb000UL /* what glibc gives back of it on x86_64 */
-#define TOUCHED 2048
+/*
+ * glibc maps the 8 MiB and a guard page: the topmost page, with the thread's own
+ * data, lies beyond the last whole huge page. Two pages of stack reach into it.
+ */
+#define TOUCHED 8192
 #define WORKERS_MAX 64
 #define THREADS_MAX 256
 
@@ -36,31 +41,39 @@ struct worker {
 	uint64_t threads;
 	uint64_t rounds;
 	int error;
+	pthread_rwlock_t gate; /* held for writing while a round's threads are made */
 };
 
 static struct worker workers[WORKERS_MAX];
 static pthread_barrier_t start;
 static struct vmstat before, after;
 
+/* Uses its stack and waits for the others: a stack that is free is used again. */
 static void *thread_main(void *arg)
 {
+	pthread_rwlock_t *gate = arg;
 	volatile char little[TOUCHED];
 
 	for (size_t i = 0; i < sizeof(little); i += 64)
 		little[i] = 1;
-	return arg;
+	pthread_rwlock_rdlock(gate);
+	pthread_rwlock_unlock(gate);
+	return NULL;
 }
 
-static int worker_round(uint64_t threads)
+static int worker_round(struct worker *w)
 {
 	pthread_t id[THREADS_MAX];
-	uint64_t n;
+	uint64_t n = 0;
 	int r = 0;
 
-	for (n = 0; n < threads && r == 0; n++)
-		r = pthread_create(&id[n], NULL, thread_main, NULL);
-	if (r != 0)
-		n--;
+	pthread_rwlock_wrlock(&w->gate);
+	while (n < w->threads && r == 0) {
+		r = pthread_create(&id[n], NULL, thread_main, &w->gate);
+		if (r == 0)
+			n++;
+	}
+	pthread_rwlock_unlock(&w->gate);
 	while (n > 0)
 		pthread_join(id[--n], NULL);
 	return -r;
@@ -72,7 +85,7 @@ static void *worker_main(void *arg)
 
 	pthread_barrier_wait(&start);
 	for (uint64_t i = 0; i < w->rounds && w->error == 0; i++)
-		w->error = worker_round(w->threads);
+		w->error = worker_round(w);
 	return NULL;
 }
 
@@ -83,6 +96,7 @@ static int workers_new(const uint64_t *value)
 
 	pthread_barrier_init(&start, NULL, (unsigned int)value[WORKERS] + 1);
 	for (uint64_t i = 0; i < value[WORKERS]; i++) {
+		pthread_rwlock_init(&workers[i].gate, NULL);
 		workers[i].threads = value[THREADS];
 		workers[i].rounds = value[ROUNDS];
 		r = pthread_create(&workers[i].id, NULL, worker_main, &workers[i]);
@@ -169,13 +183,14 @@ static int measure(const uint64_t *value, struct usage *ret_used, struct call_ti
 	if (r < 0)
 		return r;
 
-	clock_phase();
 	r = vmstat_take(&before);
 	if (r < 0)
 		return r;
-	u0 = usage_now();
-	r = workers_run(value);
-	u1 = usage_now();
+	r = usage_start(&u0);
+	if (r == 0)
+		r = workers_run(value);
+	if (r == 0)
+		r = usage_end(&u1);
 	if (r < 0)
 		return r;
 	*ret_used = usage_between(&u0, &u1);
@@ -190,16 +205,19 @@ static int measure(const uint64_t *value, struct usage *ret_used, struct call_ti
 static int thread_stack_run(struct result *r, const uint64_t *value)
 {
 	double threads = (double)(value[WORKERS] * value[THREADS] * value[ROUNDS]);
+	struct worker first = {.threads = 1, .gate = PTHREAD_RWLOCK_INITIALIZER};
 	struct call_times times;
 	struct usage used;
 	int ret;
 
 	/* Once before it counts: what is set up on first use is set up now. */
-	ret = worker_round(1);
+	ret = worker_round(&first);
 	if (ret == 0)
 		ret = madvise_calls(2, &times);
 	if (ret == 0)
 		ret = vmstat_take(&after);
+	if (ret == 0)
+		ret = usage_start(&used);
 	result_measure(r);
 	if (ret == 0)
 		ret = measure(value, &used, &times);
