@@ -80,14 +80,15 @@ test("too long requests are refused and the server goes on", async (t) => {
 test("garbage on the wire is answered or dropped and the server goes on", async (t) => {
 	const { server } = await startFull(t);
 	const { hostname, port } = new URL(server.where);
-	for (const bytes of ["\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\0", "GET / HTTP/1.1\r\n\r\n"]) {
-		const socket = net.connect(port, hostname);
-		socket.on("error", () => {});
-		socket.resume();
-		socket.end(bytes);
-		await once(socket, "close");
-	}
+	const sockets = ["\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\0", "GET / HTTP/1.1\r\n\r\n", "GET / HT"].map((bytes) => {
+		const socket = net.connect(port, hostname, () => socket.write(bytes));
+		return socket.on("error", () => {}).resume();
+	});
+	await Promise.all(sockets.map((socket) => once(socket, "connect")));
 	assert.equal((await request(server, "/")).status, 200);
+	sockets.forEach((socket) => socket.destroy());
+	assert.equal((await request(server, "/")).status, 200);
+	assert.deepEqual(await server.stop(), [0, null]);
 });
 
 test("HEAD has the headers of GET and no body", async (t) => {

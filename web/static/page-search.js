@@ -43,7 +43,7 @@ function steps({ steps: rows, search }) {
 	const unit = rows.find((r) => r.unit)?.unit;
 	return section("Steps so far", table(`The commits of this search${unit ? `, ${search.metric} in ${unit}` : ""}`,
 		["Commit", "State", { class: "number", content: "Value" }, { class: "number", content: "Against good" }, "Note"],
-		rows.map((r) => [commit(r.commit), state(r),
+		rows.map((r) => [commit(r.commit), { class: "state", content: state(r) },
 			{ class: "number", content: r.n ? [h("b", {}, format.value(r.median, r.class === "exact")), h("small", {}, r.low === r.high ? `n ${r.n}`
 				: `${format.value(r.low)} – ${format.value(r.high)}, n ${r.n}`)] : "–" },
 			{ class: "number", content: r.n && !r.is_good ? format.change(base, r.median) : "" },

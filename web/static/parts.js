@@ -180,7 +180,7 @@ export function answerFacts(doc) {
 	return facts([
 		["Commit", c.oid && [commit(c.oid, c.link), " ", foreign(c.subject)]],
 		["Author", c.author && [foreign(c.author), c.date ? [", ", time(c.date)] : null]],
-		["Change", doc.change && fromTo(doc.change) + direction(doc)],
+		["Change", fromTo(doc.change) && [fromTo(doc.change), direction(doc)]],
 		["Fix", fix.oid && [commit(fix.oid), " ", foreign(fix.subject), fix.found_by ? [h("small", {}, " found by "), foreign(fix.found_by)] : null,
 			fix.ref ? [h("small", {}, " on "), foreign(fix.ref)] : null]],
 		["Reason", doc.reason && foreign(doc.reason, 1000)],
