@@ -103,7 +103,7 @@ static int read_unsigned(const json_t *object, const char *key, int64_t min, int
 
 static int read_machine(const json_t *machine, struct error *err, struct run_job *job)
 {
-	int class, accel, r;
+	int class = RUN_EXACT, accel = RUN_TCG, r;
 
 	r = read_texts(machine, machine_texts, ARRAY_SIZE(machine_texts), err, job);
 	if (r < 0)

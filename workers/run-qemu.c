@@ -139,16 +139,16 @@ static void add_pipe(struct args *a, const char *name, int set, int fd)
 
 int run_qemu_argv(const struct run_job *job, const struct run_fds *fds, struct error *err, char ***ret)
 {
-	_cleanup_(run_argv_freep) char **argv = calloc(ARGS_MAX + 1, sizeof(*argv));
-	struct args a = { .argv = argv };
 	_cleanup_free_ char *cmdline = NULL;
+	struct args a = { 0 };
 	int r;
 
-	if (!argv)
-		return error_errno(err, -ENOMEM, "qemu command line");
 	r = run_kernel_cmdline(job, err, &cmdline);
 	if (r < 0)
 		return r;
+	a.argv = calloc(ARGS_MAX + 1, sizeof(*a.argv));
+	if (!a.argv)
+		return error_errno(err, -ENOMEM, "qemu command line");
 	add(&a, "%s", job->qemu);
 	add_pipe(&a, "console", 1, fds->console);
 	add_pipe(&a, "results", 2, fds->results);
@@ -171,8 +171,10 @@ int run_qemu_argv(const struct run_job *job, const struct run_fds *fds, struct e
 	add(&a, "%s", job->initramfs);
 	add(&a, "-append");
 	add(&a, "%s", cmdline);
-	if (a.failed)
+	if (a.failed) {
+		(void)run_argv_free(a.argv);
 		return error_errno(err, -ENOMEM, "qemu command line");
-	*ret = TAKE_PTR(argv);
+	}
+	*ret = a.argv;
 	return 0;
 }
