@@ -26,7 +26,9 @@ export function seed(database, what) {
 /** Starts the server; resolves when it listens. {child, where, url(path), stop()}: stop resolves to [code, signal]. */
 export async function startServer(t, database, ...args) {
 	const listen = args.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
-	const child = spawn(program, ["--db", database, ...listen, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+	// It ends with us, however we end.
+	const command = ["--pdeathsig", "KILL", program, "--db", database, ...listen, ...args];
+	const child = spawn("setpriv", command, { stdio: ["ignore", "pipe", "pipe"] });
 	const ended = once(child, "exit");
 	let log = "";
 	child.stderr.on("data", (data) => (log += data));

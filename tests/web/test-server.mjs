@@ -228,7 +228,8 @@ test("a socket that systemd passes", async (t) => {
 		return t.skip("no systemd-socket-activate");
 	const folder = makeFolder(t);
 	const where = `unix:${path.join(folder, "passed.sock")}`;
-	const child = spawn("systemd-socket-activate", ["-l", where.slice(5), program, "--db", path.join(folder, "none")], { stdio: "ignore" });
+	const child = spawn("setpriv", ["--pdeathsig", "KILL", "systemd-socket-activate", "-l", where.slice(5), program, "--db", path.join(folder, "none")],
+		{ stdio: "ignore" });
 	t.after(() => child.kill("SIGKILL"));
 	while (!existsSync(where.slice(5)))
 		await new Promise((resolve) => setImmediate(resolve));
