@@ -160,6 +160,25 @@ is "$status" boot-failed "an empty kernel is boot-failed"
 kernel=$work/spin
 is "$(qemus)" "" "no QEMU is left"
 
+# --- a guest that floods its console: four instructions that write to the PL011 for ever
+if command -v qemu-system-aarch64 >/dev/null; then
+	# movz x0, #0x900, lsl #16; mov w1, #0x41; str w1, [x0]; b .-4
+	printf '\x00\x20\xa1\xd2\x21\x08\x80\x52\x01\x00\x00\xb9\xff\xff\xff\x17' >"$work/flood"
+	kernel=$work/flood
+	rm -f "$work/console"
+	limit=5
+	run_job time-arm64
+	is "$status" boot-failed "a flood on the console is boot-failed"
+	[ "$(stat -c %s "$work/console")" -le $((8 * 1024 * 1024 + 200)) ] && [ -s "$work/console" ]
+	ok $? "the console file has a cap ($(stat -c %s "$work/console") bytes of $(sed -n 's/.*"console_bytes":\([0-9]*\).*/\1/p' "$work/out"))"
+	limit=2
+	run_job exact-arm64
+	is "$status" boot-failed "the same on exact-arm64"
+	kernel=$work/spin
+else
+	skip "a flood on the console" "no qemu-system-aarch64 here"
+fi
+
 # --- a worker that ends
 limit=60
 for signal in KILL TERM; do
