@@ -109,7 +109,7 @@ export const COMPILED_EDITS = [
 	rename('mm/msync.c', 'mm/msync', 'SYSCALL_DEFINE3(msync', 'fstart', 'first_byte'),
 	rename('mm/vmalloc.c', 'mm/vmalloc', 'static struct vmap_area *find_vmap_area_exceed_addr(', 'tmp', 'cur'),
 	rename('mm/util.c', 'mm/util', 'void *kvrealloc(', 'newp', 'copy'),
-	rename('mm/oom_kill.c', 'mm/oom_kill', 'long oom_badness(', 'points', 'score'),
+	rename('mm/oom_kill.c', 'mm/oom_kill', 'long oom_badness(', 'points', 'weight'),
 	rename('kernel/sys.c', 'kernel/sys', 'SYSCALL_DEFINE1(getsid', 'sid', 'session'),
 
 	swap('helper', 'kernel/sys.c', 'kernel/sys: add umask_bits()',
