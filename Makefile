@@ -49,7 +49,7 @@ PROGRAMS := $(patsubst %.c,$(O)/bin/%,$(notdir $(wildcard $(MAINS))))
 TEST_SRC := $(wildcard tests/lib/test-*.c tests/db/test-*.c tests/daemon/test-*.c tests/judge/test-*.c tests/workers/test-*.c tests/web/test-*.c)
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(TEST_SRC))
 
-.PHONY: all programs guest demo test check deps lint clean distclean help install tests
+.PHONY: all programs guest clean help install tests
 all: programs guest
 
 programs: $(PROGRAMS)

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { makeFolder, program, request, seed, startServer } from "./server.mjs";
 
@@ -45,7 +46,7 @@ test("what is not there is 404, in the form that was asked for", async (t) => {
 	}
 });
 
-for (const args of [[], ["--static", path.resolve(import.meta.dirname, "../../web/static")]])
+for (const args of [[], ["--static", path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../web/static")]])
 	test(`no path leads out of the static files ${args[0] ?? ""}`, async (t) => {
 		const { server } = await startFull(t, ...args);
 		for (const target of ["/../web.mk", "/../../../../../../etc/passwd", "/..%2f..%2f..%2fetc/passwd", "/%2e%2e/web.mk", "/./app.js",

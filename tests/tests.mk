@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How everything is tested. `make test` is what CI runs: it installs what it needs, builds twice (plain, and with ASan+UBSan),
+# checks the sources, runs every test under prove, and ends with one whole run on real kernels.
+
+DEPS := build-essential clang lld llvm make pkg-config git ca-certificates bc flex bison cpio xz-utils curl ccache bubblewrap \
+	qemu-system-x86 qemu-system-arm linux-source-6.1 libelf-dev libjansson-dev libsqlite3-dev libgit2-dev \
+	libcurl4-openssl-dev libsystemd-dev libmicrohttpd-dev libinih-dev libssl-dev \
+	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
+TEST_DEPS := perl sqlite3 shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
+
+.PHONY: deps test-deps demo test check check-san lint e2e bench
+deps:
+	@tests/tools/deps.sh $(DEPS)
+test-deps: deps
+	@tests/tools/deps.sh $(TEST_DEPS)
+
+# The recipes call make again, so that what was just installed is seen.
+demo: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@O=$(O) bash tests/demo/demo.sh
+
+test: test-deps
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
+	@bash tests/tools/run-tests.sh
+
+# Everything but real kernels, quick; with sanitizers.
+check: test-deps
+	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
+	@QUICK=1 bash tests/tools/run-tests.sh
+
+LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c workers/*.c web/*.c)
+LINT_SH = $(shell git ls-files '*.sh' .ci/run)
+TIDY := $(patsubst %.c,$(O)/lint/%.tidy,$(LINT_C))
+lint: $(TIDY)
+	$(call say,CPPCHECK,all)
+	$(Q)cppcheck --quiet --std=c11 --language=c --inline-suppr --error-exitcode=1 --enable=warning,portability,performance \
+		--suppress=missingIncludeSystem --suppress=nullPointerRedundantCheck --suppress=unknownMacro -D_GNU_SOURCE \
+		-D_cleanup_\(f\)= -D_printf_\(a,b\)= -I. $(LINT_C)
+	$(call say,SHELL,scripts)
+	$(Q)shellcheck $(LINT_SH)
+
+# One stamp a file: only what changed is looked at again.
+$(O)/lint/%.tidy: %.c .clang-tidy
+	$(call say,TIDY,$<)
+	@mkdir -p $(dir $@)
+	$(Q)clang-tidy --quiet $< -- $(CPPFLAGS) $(LIB_CFLAGS) $(CFLAGS) 2>$@.log || { cat $@.log; rm -f $@; false; }
+	$(Q)touch $@
