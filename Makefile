@@ -92,6 +92,26 @@ $(O)/tests/%: $(O)/tests/%.o $(O)/daemon.a $(O)/workers.a $(O)/web.a $(O)/db.a $
 	$(link)
 $(O)/tests/%.o: CPPFLAGS += -Itests
 
+BIN := mmbisect mmbisectd mmbisect-build mmbisect-run mmbisect-mail mmbisect-web
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/mmbisect/configs $(DESTDIR)/etc/mmbisect \
+		$(DESTDIR)/etc/systemd/system $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(addprefix $(O)/bin/,$(BIN)) $(DESTDIR)$(PREFIX)/bin/
+	cp -r configs/kernel configs/machines configs/workloads $(DESTDIR)$(PREFIX)/share/mmbisect/configs/
+	for a in $(GUEST_ARCHES); do install -D -m 644 $(O)/guest/$$a/initramfs.cpio \
+		$(DESTDIR)$(PREFIX)/lib/mmbisect/guest/$$a/initramfs.cpio || exit 1; done
+	[ -e $(DESTDIR)/etc/mmbisect/mmbisect.conf ] || install -m 640 configs/mmbisect.conf $(DESTDIR)/etc/mmbisect/
+	install -m 644 configs/systemd/*.service $(DESTDIR)/etc/systemd/system/
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	install -m 644 configs/mmbisect.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/mmbisect
+
+help:
+	@echo 'make demo      the main job on real kernels, nothing prepared (SEED=n)'
+	@echo 'make test      every test; check: the quick ones; lint: clang-tidy, cppcheck, shellcheck'
+	@echo 'make           programs and guests in $(O)/; install (PREFIX, DESTDIR); clean; deps, test-deps'
+
 clean:
 	rm -rf out
 
