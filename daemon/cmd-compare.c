@@ -2,6 +2,7 @@
 /* mmbisect compare and mmbisect run: rows of commits, measured side by side. */
 #include "daemon/cli.h"
 #include "daemon/definition.h"
+#include "daemon/environment.h"
 #include "daemon/oneshot.h"
 #include "daemon/plan.h"
 #include "daemon/report/table.h"
@@ -82,10 +83,13 @@ static int make_document(struct oneshot *shot, struct comparison *c, struct erro
 		r = rows_json(shot->engine, &c->rows, err, &rows);
 	if (r < 0)
 		return r;
-	c->document = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "kind", c->kind, "status",
-				c->rows.broken ? "infra" : "ok", "workload", cli->workload, "arch", cli->arch, "metric",
-				workload.driver, "toolchain", shot->engine->toolchain, "rows", rows);
-	return c->document ? 0 : error_errno(err, -ENOMEM, "compare");
+	c->document = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "kind", c->kind, "status", c->rows.broken ? "infra" : "ok",
+				"workload", cli->workload, "arch", cli->arch, "metric",
+				wants_class(cli, "exact") ? workload.driver : workload.driver_time, "rows", rows);
+	r = c->document ? environment_add(shot->engine, cli->arch, cli->workload, c->rows.runs_exact > 0,
+					  c->rows.runs_time > 0, c->document) :
+			  -ENOMEM;
+	return r < 0 ? error_errno(err, r, "compare") : 0;
 }
 
 static int comparison_step(struct oneshot *shot, struct error *err)

@@ -2,8 +2,7 @@
 /* The document of a search's answer: everything a reader needs, from the database and the repository. */
 #include "daemon/session-internal.h"
 
-#include "daemon/accel.h"
-#include "daemon/target.h"
+#include "daemon/environment.h"
 #include "db/job.h"
 #include "db/search.h"
 #include "lib/clock.h"
@@ -183,37 +182,6 @@ static json_t *cost_json(const struct sources *x)
 			 seconds, "build_seconds", cost.build_seconds, "run_seconds", cost.run_seconds);
 }
 
-static void machine_line(const struct sources *x, const char *class, json_t *machines)
-{
-	const struct target *t;
-
-	if (target_get(x->e, x->s->question.arch, x->s->question.workload, class, NULL, &t) < 0)
-		return;
-	(void)json_object_set_new(machines, class,
-				  json_sprintf("%s: %s, %d vCPU, %u MiB, %s, %s", t->machine.name, t->machine.cpu,
-					       machine_vcpus(&t->machine), t->machine.memory_mib, t->machine.type, t->accel));
-}
-
-static int add_environment(const struct sources *x, json_t *doc)
-{
-	_cleanup_free_ char *qemu = NULL, *reason = NULL;
-	json_t *machines = json_object();
-	const struct target *t;
-
-	machine_line(x, "exact", machines);
-	if (str_eq(x->s->question.class, "time") || x->e->settings.verify_runs)
-		machine_line(x, "time", machines);
-	(void)json_object_set_new(doc, "machines", machines);
-	(void)json_object_set_new(doc, "toolchain", json_string(x->e->toolchain));
-	if (target_get(x->e, x->s->question.arch, x->s->question.workload, "exact", NULL, &t) >= 0 &&
-	    program_version(t->machine.qemu, NULL, &qemu) >= 0)
-		(void)accel_reason(x->e, x->s->question.arch, qemu, &reason);
-	(void)json_object_set_new(doc, "accelerator", reason ? json_string(reason) : json_string("tcg"));
-	if (qemu)
-		(void)json_object_set_new(doc, "qemu", json_string(qemu));
-	return 0;
-}
-
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
@@ -255,7 +223,8 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	if (r < 0)
 		return r;
 	(void)json_object_set_new(doc, "verify", rows);
-	return add_environment(x, doc);
+	return environment_add(x->e, x->s->question.arch, x->s->question.workload, true,
+			       str_eq(x->s->question.class, "time") || x->e->settings.verify_runs, doc);
 }
 
 int document_make(struct engine *e, struct session *s, struct error *err, json_t **ret)
