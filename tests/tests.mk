@@ -2,11 +2,11 @@
 # How everything is tested. `make test` is what CI runs: it installs what it needs, builds twice (plain, and with ASan+UBSan),
 # checks the sources, runs every test under prove, and ends with one whole run on real kernels.
 
-DEPS := build-essential clang lld llvm make pkg-config git ca-certificates bc flex bison cpio xz-utils curl ccache bubblewrap \
+DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificates bc flex bison cpio xz-utils curl ccache bubblewrap \
 	qemu-system-x86 qemu-system-arm linux-source-6.1 libelf-dev libjansson-dev libsqlite3-dev libgit2-dev \
 	libcurl4-openssl-dev libsystemd-dev libmicrohttpd-dev libinih-dev libssl-dev \
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
-TEST_DEPS := perl sqlite3 shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
+TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
 .PHONY: deps test-deps demo test check check-san lint e2e bench
 deps:

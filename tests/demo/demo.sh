@@ -45,10 +45,13 @@ start_daemon() {
 	daemon_pid=$!
 }
 
-# Waits until the log has a line; kills and restarts the daemon on the way when asked to.
+# True when the query on the daemon's database gives a row.
+holds() { [ -n "$(sqlite3 -readonly "$demo/daemon/mmbisect.db" "$1" 2>/dev/null)" ]; }
+
+# Waits until the database has it; kills and restarts the daemon on the way when asked to.
 wait_for() {
-	local pattern=$1 what=$2
-	until grep -Eq "$pattern" "$log"; do
+	local query=$1 what=$2
+	until holds "$query"; do
 		[ $(($(date +%s) - start_s)) -lt "$limit_s" ] || die "no $what after $limit_s s; the log is $log"
 		if ! kill -0 "$daemon_pid" 2>/dev/null; then
 			wait "$daemon_pid" || true
@@ -103,14 +106,21 @@ poll_seconds = 2
 CONF
 : >"$log"
 start_daemon
+"$bin/mmbisect-web" --db "$demo/daemon/mmbisect.db" --listen 127.0.0.1:0 --port-file "$work/web.port" >"$work/web.log" 2>&1 9>&- &
+pids+=($!)
+for _ in $(seq 100); do [ -s "$work/web.port" ] && break; sleep 0.1; done
+[ -s "$work/web.port" ] || die "the web server did not start: $(cat "$work/web.log")"
+url=http://127.0.0.1:$(cat "$work/web.port")/
+echo "what goes on can be seen at $url"
 
 say "4. the good tip is pushed"
 git --git-dir "$base" push -q "$tree" "$good:refs/heads/master"
-wait_for "tip ${good:0:12} accepted" "accepted first tip"
+wait_for "SELECT 1 FROM tip WHERE oid = '$good' AND state IN ('accepted', 'failed')" "accepted first tip"
 say "5. the rest is pushed, and on a second branch a fix"
 git --git-dir "$base" push -q "$tree" "$(field fix):refs/heads/fixes"
 git --git-dir "$base" push -q "$tree" "$bad:refs/heads/master"
-wait_for 'mail <.*> sent|no change for the worse|search [0-9]+: (not-reproduced|gave-up|set)' "mail"
+wait_for "SELECT 1 FROM tip WHERE oid = '$bad' AND state IN ('accepted', 'failed')" "answer"
+wait_for "SELECT 1 FROM (SELECT count(*) AS n FROM mail WHERE state = 'queued') WHERE n = 0" "mail"
 
 say "6. the mail"
 mail=$(find "$work/mails" -name '*.eml' | sort | tail -1)
@@ -120,13 +130,8 @@ if [ -n "$mail" ]; then
 	culprit=$(sed -n 's/\r$//; s/^  commit  *\([0-9a-f]\{40\}\)$/\1/p' "$mail" | head -1)
 fi
 say "7. the page"
-"$bin/mmbisect-web" --db "$demo/daemon/mmbisect.db" --listen 127.0.0.1:0 --port-file "$work/web.port" >"$work/web.log" 2>&1 9>&- &
-pids+=($!)
-for _ in $(seq 100); do [ -s "$work/web.port" ] && break; sleep 0.1; done
-[ -s "$work/web.port" ] || die "the web server did not start: $(cat "$work/web.log")"
-url=http://127.0.0.1:$(cat "$work/web.port")/
 code=$(curl -s -o "$work/findings.json" -w '%{http_code}' "${url}api/findings.json")
-echo "findings and steps: $url (HTTP $code, $(date -d "@$(($(date +%s) - start_s))" -u +%-M:%S) min in all)"
+echo "findings and steps: $url (HTTP $code); $(($(date +%s) - start_s)) s in all"
 [ "$code" = 200 ] || die "the page does not answer"
 
 verdict=right
