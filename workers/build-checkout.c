@@ -157,7 +157,7 @@ static int need_commit(const struct slot *slot, const struct build_job *job, con
 	const char *type[] = { "cat-file", "-t", job->commit, NULL };
 	static const char *const healthy[] = { "rev-parse", "--git-dir", NULL };
 	_cleanup_free_ char *out = NULL, *text = NULL;
-	int r, status, broken;
+	int r, status = 0, broken = 0;
 
 	r = ask(slot, objects, type, err, &status, &out, NULL);
 	if (r < 0 || (!status && str_eq(out, "commit\n")))

@@ -20,8 +20,6 @@ struct compile {
 	uint64_t done, total, last_ns;
 };
 
-static struct compile state; /* one compile a process; the line callback gets the build */
-
 static struct counts recall_counts(const struct build *b)
 {
 	_cleanup_free_ char *text = NULL;
@@ -51,22 +49,22 @@ static bool is_step(const char *line)
 
 static void on_line(void *userdata, const char *line)
 {
+	struct compile *c = userdata;
 	uint64_t now = now_mono_ns();
 
-	(void)userdata;
 	if (!is_step(line))
 		return;
-	state.done++;
+	c->done++;
 	if (str_starts(line, "  LD      vmlinux") || str_starts(line, "  LD      .tmp_vmlinux")) {
-		if (!str_eq(state.phase, "link"))
-			state.last_ns = 0;
-		state.phase = "link";
+		if (!str_eq(c->phase, "link"))
+			c->last_ns = 0;
+		c->phase = "link";
 	}
-	if (now - state.last_ns < PROGRESS_EVERY_NS)
+	if (now - c->last_ns < PROGRESS_EVERY_NS)
 		return;
-	state.last_ns = now;
-	(void)job_progress(state.phase, (int64_t)state.done,
-			   (int64_t)(state.total ? MAX(state.total, state.done) : 0));
+	c->last_ns = now;
+	(void)job_progress(c->phase, (int64_t)c->done,
+			   (int64_t)(c->total ? MAX(c->total, c->done) : 0));
 }
 
 static int compile(struct build *b, struct error *err, bool *ret_sure)
@@ -74,16 +72,16 @@ static int compile(struct build *b, struct error *err, bool *ret_sure)
 	_cleanup_argv_ struct argv argv = ARGV_INIT;
 	struct counts counts = recall_counts(b);
 	bool warm = b->slot.warm;
+	struct compile state = { .phase = "compile", .total = warm ? counts.warm : counts.cold };
 	int r;
 
-	state = (struct compile){ .phase = "compile", .total = warm ? counts.warm : counts.cold };
 	(void)job_progress("compile", 0, (int64_t)state.total);
 	build_add_make(b, &argv);
 	argv_add(&argv, "%s", b->job.arch->target);
 	r = slot_obj_begin(&b->slot, err);
 	if (r < 0)
 		return r;
-	r = build_step(b, &argv, on_line, err, ret_sure);
+	r = build_step(b, &argv, on_line, &state, err, ret_sure);
 	if (r >= 0 || r == BUILD_FAILED)
 		slot_obj_end(&b->slot);
 	if (r >= 0) {
@@ -95,7 +93,7 @@ static int compile(struct build *b, struct error *err, bool *ret_sure)
 
 int build_compile(struct build *b, struct error *err)
 {
-	bool warm = b->slot.warm, sure;
+	bool warm = b->slot.warm, sure = true;
 	int r = compile(b, err, &sure);
 
 	if (r != BUILD_FAILED || !warm || sure)

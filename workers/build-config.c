@@ -145,7 +145,7 @@ int config_value(const char *config, const char *name, char **ret)
 int config_request_missed(const struct config_request *request, const char *config,
 			  const struct config_option ***ret, size_t *ret_n)
 {
-	_cleanup_free_ const struct config_option **missed = calloc(request->n + 1, sizeof(*missed));
+	_cleanup_free_ const struct config_option **missed = calloc(request->n + 1, sizeof(void *));
 	size_t n = 0;
 
 	if (!missed)

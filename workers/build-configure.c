@@ -158,7 +158,7 @@ static int run_target(struct build *b, const char *target, struct error *err)
 
 	build_add_make(b, &argv);
 	argv_add(&argv, "%s", target);
-	return build_step(b, &argv, NULL, err, NULL);
+	return build_step(b, &argv, NULL, NULL, err, NULL);
 }
 
 static int run_merge(struct build *b, struct error *err)
@@ -168,7 +168,7 @@ static int run_merge(struct build *b, struct error *err)
 	_cleanup_argv_ struct argv argv = ARGV_INIT;
 
 	argv_add_list(&argv, merge);
-	return build_step(b, &argv, NULL, err, NULL);
+	return build_step(b, &argv, NULL, NULL, err, NULL);
 }
 
 /* A .config that came out as it was gets its old time back, or make would run syncconfig and more for nothing. */
@@ -202,7 +202,7 @@ static int configure(struct build *b, const char *key, const char *before, const
 		return r;
 	if (before)
 		keep_time(b, before, st, config);
-	note = config_note(key, config);
+	note = config ? config_note(key, config) : NULL;
 	r = note ? slot_obj_remember(&b->slot, "config", note) : -ENOMEM;
 	return r < 0 ? error_errno(err, r, "cannot write %s.config", b->slot.obj) : 0;
 }
@@ -212,7 +212,7 @@ int build_final_config(struct build *b, struct error *err, char **ret)
 	_cleanup_free_ char *config = NULL;
 	int r = read_config(&b->slot, &config, NULL);
 
-	if (r < 0)
+	if (r < 0 || !config)
 		return error_set(err, BUILD_FAILED, "the tree made no usable .config");
 	r = check_config(b, config, err);
 	if (r < 0)

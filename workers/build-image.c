@@ -48,13 +48,11 @@ json_t *image_recall(const struct build_job *job)
 static int copy(int from, const char *to)
 {
 	_cleanup_close_ int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	_cleanup_free_ char *block = malloc(COPY_BLOCK);
+	static char block[COPY_BLOCK];
 	off_t at = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (!block)
-		return -ENOMEM;
 	for (;;) {
 		ssize_t n = pread(from, block, COPY_BLOCK, at);
 

@@ -63,9 +63,10 @@ static int judge(const struct verdict *v, int status, struct error *err)
 	return error_set(err, infra ? -EAGAIN : BUILD_FAILED, "%s", text);
 }
 
-int build_step(struct build *b, const struct argv *argv, build_line_fn line, struct error *err, bool *ret_sure)
+int build_step(struct build *b, const struct argv *argv, build_line_fn line, void *userdata, struct error *err,
+	       bool *ret_sure)
 {
-	struct step step = { .verdict = VERDICT_INIT, .line = line, .userdata = b };
+	struct step step = { .verdict = VERDICT_INIT, .line = line, .userdata = userdata };
 	int r, status;
 
 	if (!argv_get(argv))

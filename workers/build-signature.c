@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #define NAMES_MAX (UINT64_C(16) << 20)
+#define BLOCK 65536
 #define BUG_TABLE_MAX (UINT64_C(16) << 20)
 
 struct section {
@@ -113,7 +114,7 @@ static int read_sections(struct elf *e, struct error *err)
 	const struct section *names;
 	int r;
 
-	e->sections = calloc(e->shnum, sizeof(*e->sections));
+	e->sections = calloc(e->shnum + 1U, sizeof(*e->sections));
 	if (!e->sections)
 		return error_errno(err, -ENOMEM, "sections");
 	for (size_t i = 0; i < e->shnum; i++) {
@@ -173,15 +174,13 @@ static int add_segments(const struct elf *e, struct hash *hash)
 
 static int add_content(const struct elf *e, const struct section *s, struct hash *hash)
 {
-	_cleanup_free_ char *block = malloc(1 << 18);
+	char block[BLOCK];
 	int r;
 
-	if (!block)
-		return -ENOMEM;
 	if (s->offset > e->size || s->size > e->size - s->offset)
 		return -EBADMSG;
 	for (uint64_t at = 0; at < s->size;) {
-		size_t len = (size_t)MIN(s->size - at, UINT64_C(1) << 18);
+		size_t len = (size_t)MIN(s->size - at, sizeof(block));
 
 		r = read_at(e, s->offset + at, block, len);
 		if (r >= 0)

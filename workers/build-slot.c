@@ -190,7 +190,6 @@ int slot_obj_begin(struct slot *slot, struct error *err)
 void slot_obj_end(struct slot *slot)
 {
 	set_clean(slot->obj);
-	slot->warm = true;
 }
 
 int slot_obj_wipe(struct slot *slot, struct error *err)

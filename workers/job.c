@@ -72,7 +72,7 @@ static int need(const json_t *job, const char *key, struct error *err, const jso
 
 int job_need_string(const json_t *job, const char *key, struct error *err, const char **ret)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	const char *text;
 	int r = need(job, key, err, &v);
 
@@ -104,7 +104,7 @@ int job_need_path(const json_t *job, const char *key, struct error *err, const c
 int job_need_int(const json_t *job, const char *key, int64_t min, int64_t max, struct error *err,
 		 int64_t *ret)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	int r = need(job, key, err, &v);
 
 	if (r < 0)
@@ -118,7 +118,7 @@ int job_need_int(const json_t *job, const char *key, int64_t min, int64_t max, s
 
 int job_need_object(const json_t *job, const char *key, struct error *err, const json_t **ret)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	int r = need(job, key, err, &v);
 
 	if (r < 0)
@@ -131,7 +131,7 @@ int job_need_object(const json_t *job, const char *key, struct error *err, const
 
 int job_need_array(const json_t *job, const char *key, struct error *err, const json_t **ret)
 {
-	const json_t *v;
+	const json_t *v = NULL;
 	int r = need(job, key, err, &v);
 
 	if (r < 0)

@@ -84,7 +84,7 @@ static void finish(struct image *i)
 	add_section(i, NAMES, add_name(i, &at, ".shstrtab"), SHT_STRTAB, 0, 0, i->names, sizeof(i->names));
 }
 
-static char hex[4][HASH_HEX_LEN + 1];
+static char hex[64][HASH_HEX_LEN + 1];
 static int turn;
 
 static int sign_bytes(const void *data, size_t len, char ret[HASH_HEX_LEN + 1])
@@ -97,10 +97,10 @@ static int sign_bytes(const void *data, size_t len, char ret[HASH_HEX_LEN + 1])
 	return signature_of_elf(fd, &err, ret);
 }
 
-/* One of four buffers; "" when it has none. */
+/* One of many buffers; "" when it has none. */
 static const char *sign(const struct image *i)
 {
-	char *to = hex[turn++ % 4];
+	char *to = hex[turn++ % 64];
 
 	to[0] = '\0';
 	return sign_bytes(i, sizeof(*i), to) < 0 ? "" : to;
