@@ -27,8 +27,10 @@ static int str_reserve(struct str *s, size_t more)
 
 	if (s->failed)
 		return -ENOMEM;
-	if (__builtin_add_overflow(s->len, more, &need) || __builtin_add_overflow(need, 1, &need))
+	if (__builtin_add_overflow(s->len, more, &need) || __builtin_add_overflow(need, 1, &need)) {
+		s->failed = true;
 		return -ENOMEM;
+	}
 	if (need <= s->capacity)
 		return 0;
 	capacity = MAX(need, MAX(s->capacity * 2, (size_t)64));
@@ -169,7 +171,8 @@ int str_to_double(const char *s, double *ret)
 	char *end;
 	double v;
 
-	if (!*s || *s == ' ' || *s == '\t')
+	/* strtod() takes more than decimals: leading white space, hexadecimal, words. */
+	if (!*s || s[strspn(s, "+-.0123456789eE")])
 		return -EINVAL;
 	errno = 0;
 	v = strtod(s, &end);
@@ -258,6 +261,7 @@ const char *str_duration(double seconds, char out[32])
 
 	if (!isfinite(seconds) || seconds < 0)
 		seconds = 0;
+	seconds = MIN(seconds, 1e15); /* what an unsigned long holds */
 	whole = (unsigned long)(seconds + 0.5);
 	if (seconds < 9.95)
 		(void)snprintf(out, 32, "%.1f s", seconds);
