@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,6 +39,9 @@ static int child_fds(const struct spawn_options *o)
 	for (int i = 0; i < 3; i++)
 		if (dup2(moved[i], i) < 0)
 			return -errno;
+	/* Also those that we were started with ourselves and know nothing of. */
+	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return -errno;
 	for (size_t i = 0; i < o->n_pass_fds; i++)
 		if (fcntl(o->pass_fds[i], F_SETFD, 0) < 0)
 			return -errno;
@@ -278,33 +282,53 @@ static int talk_write(struct talk *t)
 	return 0;
 }
 
-static int talk_loop(struct talk *t, uint64_t deadline_ns)
+/* One piece of whatever is ready; p: stdout, stderr, stdin. */
+static int talk_piece(struct talk *t, const struct pollfd p[3])
 {
-	while (t->out_fd >= 0 || t->err_fd >= 0 || t->in_fd >= 0) {
-		struct pollfd p[3] = { { .fd = t->out_fd, .events = POLLIN },
+	int r = 0;
+
+	if (p[0].revents)
+		r = talk_read(&t->out_fd, &t->out, t->max, false);
+	if (r >= 0 && p[1].revents)
+		r = talk_read(&t->err_fd, &t->err, ERR_TAIL_MAX, true);
+	if (r >= 0 && p[2].revents)
+		r = talk_write(t);
+	return r;
+}
+
+/* Until the child has ended, not until its pipes are closed: it may close them early, or leave them to one it started. */
+static int talk_loop(struct talk *t, const struct child *child, uint64_t deadline_ns)
+{
+	bool ended = false;
+
+	for (;;) {
+		struct pollfd p[4] = { { .fd = t->out_fd, .events = POLLIN },
 				       { .fd = t->err_fd, .events = POLLIN },
-				       { .fd = t->in_fd, .events = POLLOUT } };
+				       { .fd = t->in_fd, .events = POLLOUT },
+				       { .fd = ended ? -1 : child->pidfd, .events = POLLIN } };
 		uint64_t now = now_mono_ns();
-		int r;
+		int wait_ms = -1, r;
 
 		if (deadline_ns && now >= deadline_ns)
-			return -ETIMEDOUT;
-		r = poll(p, 3, deadline_ns ? (int)MIN((deadline_ns - now) / NSEC_PER_MSEC + 1, UINT64_C(60000)) : -1);
+			return ended ? 0 : -ETIMEDOUT;
+		if (deadline_ns)
+			wait_ms = (int)MIN((deadline_ns - now) / NSEC_PER_MSEC + 1, UINT64_C(60000));
+		r = poll(p, 4, ended ? 0 : wait_ms);
 		if (r < 0 && errno != EINTR)
 			return -errno;
+		if (r == 0 && ended)
+			return 0; /* what it said is read */
 		if (r <= 0)
 			continue;
-		r = 0;
-		if (p[0].revents)
-			r = talk_read(&t->out_fd, &t->out, t->max, false);
-		if (r >= 0 && p[1].revents)
-			r = talk_read(&t->err_fd, &t->err, ERR_TAIL_MAX, true);
-		if (r >= 0 && p[2].revents)
-			r = talk_write(t);
+		r = talk_piece(t, p);
 		if (r < 0)
 			return r;
+		if (p[3].revents) {
+			(void)child_kill(child, SIGKILL); /* what it left behind in its group */
+			t->in_fd = close_fd(t->in_fd);
+			ended = true;
+		}
 	}
-	return 0;
 }
 
 static int talk_pipes(struct talk *t, struct spawn_options *o, int child_ends[3])
@@ -351,7 +375,7 @@ int spawn_communicate(const struct spawn_options *options, const char *input, si
 	if (r < 0)
 		return r;
 	(void)sigaction(SIGPIPE, &ignore, &old);
-	r = talk_loop(&t, timeout_ns ? now_mono_ns() + timeout_ns : 0);
+	r = talk_loop(&t, &child, timeout_ns ? now_mono_ns() + timeout_ns : 0);
 	(void)sigaction(SIGPIPE, &old, NULL);
 	if (r < 0)
 		return error_errno(err, r, "%s", options->argv[0]);

@@ -49,7 +49,8 @@ void child_done(struct child *child);
 
 /*
  * Runs a program to its end and captures its stdout (at most max bytes, else -EFBIG) and the last part of its stderr.
- * Kills it after timeout_ns (-ETIMEDOUT; 0: no limit). Exit status != 0 is not an error here: *ret_status.
+ * Kills it after timeout_ns (-ETIMEDOUT; 0: no limit); what it left behind in its group goes when it ends. Exit status != 0 is
+ * not an error here: *ret_status.
  * ret_out, ret_err_text may be NULL; the strings belong to the caller.
  */
 int spawn_capture(const struct spawn_options *options, size_t max, uint64_t timeout_ns, struct error *err,
