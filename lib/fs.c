@@ -12,9 +12,12 @@
 int fs_mkdir_p(const char *path, mode_t mode)
 {
 	_cleanup_free_ char *copy = strdup(path);
+	struct stat st;
 
 	if (!copy)
 		return -ENOMEM;
+	if (!*path)
+		return -ENOENT;
 	for (char *p = copy + 1;; p++) {
 		char c = *p;
 
@@ -27,7 +30,10 @@ int fs_mkdir_p(const char *path, mode_t mode)
 		if (c == '\0')
 			break;
 	}
-	return 0;
+	/* EEXIST is also said of what is no folder. */
+	if (stat(path, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -163,12 +169,20 @@ int fs_free_bytes(const char *path, uint64_t *ret)
 	return 0;
 }
 
+/* A folder may be searched, which access(2) calls executable. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 int fs_find_program(const char *name, char **ret)
 {
 	const char *path = getenv("PATH");
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0 ? fs_realpath(name, ret) : -ENOENT;
+		return is_program(name) ? fs_realpath(name, ret) : -ENOENT;
 	if (!path)
 		return -ENOENT;
 	for (const char *p = path; *p;) {
@@ -177,7 +191,7 @@ int fs_find_program(const char *name, char **ret)
 
 		if (!full)
 			return -ENOMEM;
-		if (n && access(full, X_OK) == 0) {
+		if (n && is_program(full)) {
 			*ret = TAKE_PTR(full);
 			return 0;
 		}
