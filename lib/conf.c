@@ -12,7 +12,9 @@ struct load {
 	void *target;
 	struct error *err;
 	struct conf_pairs seen; /* "section\nkey" -> "": doubled keys are mistakes */
-	int r;
+	FILE *file;
+	int line;
+	int r; /* of the first mistake, which is in this line: reading stops there */
 };
 
 static bool section_matches(const char *pattern, const char *section)
@@ -71,20 +73,51 @@ static int on_key(void *userdata, const char *section, const char *key, const ch
 	return r >= 0;
 }
 
+/* inih cuts long lines and goes on with the rest as a line of its own; and it ends lines at a NUL. */
+static char *read_line(char *line, int size, void *stream)
+{
+	struct load *l = stream;
+	_cleanup_free_ char *text = NULL;
+	size_t capacity = 0;
+	ssize_t n;
+
+	if (l->r < 0)
+		return NULL;
+	errno = 0;
+	n = getline(&text, &capacity, l->file);
+	if (n < 0) {
+		if (ferror(l->file))
+			l->r = error_errno(l->err, errno ? -errno : -EIO, "reading");
+		return NULL;
+	}
+	l->line++;
+	if (strlen(text) != (size_t)n)
+		l->r = error_set(l->err, -EINVAL, "a NUL byte");
+	else if (n >= size)
+		l->r = error_set(l->err, -EINVAL, "a line of %zd bytes: %d are the most", n, size - 1);
+	if (l->r < 0)
+		return NULL;
+	memcpy(line, text, (size_t)n + 1);
+	return line;
+}
+
 int conf_load(const char *path, const struct conf_item *items, void *target, struct error *err)
 {
-	struct load l = { .path = path, .items = items, .target = target, .err = err };
-	int line = ini_parse(path, on_key, &l);
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	struct load l = { .path = path, .items = items, .target = target, .err = err, .file = file };
+	int line;
 
+	if (!file)
+		return error_errno(err, -errno, "%s", path);
+	line = ini_parse_stream(read_line, &l, on_key, &l);
 	conf_pairs_done(&l.seen);
-	if (line == -1)
-		return error_errno(err, errno ? -errno : -ENOENT, "%s", path);
 	if (line < 0)
 		return error_errno(err, -ENOMEM, "%s", path);
-	if (line > 0 && l.r >= 0)
+	/* inih knows the first line that it cannot read, we the first that we cannot use. */
+	if (line > 0 && (l.r >= 0 || line < l.line))
 		return error_set(err, -EINVAL, "%s:%d: no 'key = value' and no [section]", path, line);
 	if (l.r < 0) {
-		(void)error_prefix(err, "%s:%d", path, line);
+		(void)error_prefix(err, "%s:%d", path, l.line);
 		return l.r;
 	}
 	return 0;
