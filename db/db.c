@@ -10,7 +10,9 @@
 
 int db_errno(const struct db *db, int sqlite_code)
 {
-	(void)db;
+	/* The shared memory file of the WAL has no word of its own for a full disk. */
+	if ((sqlite_code & 0xff) == SQLITE_IOERR && db->sqlite && sqlite3_system_errno(db->sqlite) == ENOSPC)
+		return -ENOSPC;
 	switch (sqlite_code & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_DONE:
@@ -42,6 +44,9 @@ const char *db_error_text(struct db *db)
 	return db->sqlite ? sqlite3_errmsg(db->sqlite) : "not open";
 }
 
+/* recursive_triggers: or REPLACE would delete append-only rows without asking their triggers. */
+#define OPEN_PRAGMAS "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA recursive_triggers = ON;"
+
 static int open_file(struct db *db, const char *path, int flags, struct error *err)
 {
 	int rc = sqlite3_open_v2(path, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -49,7 +54,7 @@ static int open_file(struct db *db, const char *path, int flags, struct error *e
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_extended_result_codes(db->sqlite, 1);
 		(void)sqlite3_busy_timeout(db->sqlite, 5000);
-		rc = sqlite3_exec(db->sqlite, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;", NULL, NULL, NULL);
+		rc = sqlite3_exec(db->sqlite, OPEN_PRAGMAS, NULL, NULL, NULL);
 	}
 	if (rc != SQLITE_OK)
 		return error_set(err, db_errno(db, rc), "database %s: %s", path, db_error_text(db));
@@ -86,6 +91,11 @@ int db_open(const char *path, struct error *err, struct db **ret)
 	r = open_file(db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
 	if (r < 0)
 		return r;
+	r = db_check_schema(db, err, NULL); /* before anything is written */
+	if (r < 0) {
+		(void)error_prefix(err, "database %s", path);
+		return r;
+	}
 	rc = sqlite3_exec(db->sqlite, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
 		return error_set(err, db_errno(db, rc), "database %s: %s", path, db_error_text(db));

@@ -31,16 +31,34 @@ static int migrate_one(struct db *db, size_t version, struct error *err)
 	return db_end(db, db_errno(db, rc));
 }
 
-int db_migrate(struct db *db, struct error *err)
+int db_check_schema(struct db *db, struct error *err, int64_t *ret_version)
 {
-	int64_t version;
+	int64_t version, tables = 0, ours = 0;
 	int r = db_int(db, &version, "PRAGMA user_version", "");
 
+	if (r >= 0)
+		r = db_int(db, &tables, "SELECT count(*) FROM sqlite_schema", "");
+	if (r >= 0)
+		r = db_int(db, &ours, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'ref_event'", "");
 	if (r < 0)
 		return error_set(err, r, "%s", db_error_text(db));
+	if (version == 0 ? tables != 0 : ours == 0)
+		return error_set(err, -EUCLEAN, "it belongs to another program");
 	if (version < 0 || (size_t)version > ARRAY_SIZE(migrations))
 		return error_set(err, -EUCLEAN, "schema %lld is newer than this program (%zu): use the newer mmbisect",
 				 (long long)version, ARRAY_SIZE(migrations));
+	if (ret_version)
+		*ret_version = version;
+	return 0;
+}
+
+int db_migrate(struct db *db, struct error *err)
+{
+	int64_t version;
+	int r = db_check_schema(db, err, &version);
+
+	if (r < 0)
+		return r;
 	for (size_t v = (size_t)version; v < ARRAY_SIZE(migrations); v++) {
 		r = migrate_one(db, v, err);
 		if (r < 0)

@@ -48,6 +48,8 @@ int db_int(struct db *db, int64_t *ret, const char *sql, const char *types, ...)
 int db_column_dup(sqlite3_stmt *stmt, int column, char **ret);
 
 int db_errno(const struct db *db, int sqlite_code);
+/* -EUCLEAN: a newer schema, or a database of another program. ret_version may be NULL. */
+int db_check_schema(struct db *db, struct error *err, int64_t *ret_version);
 int db_migrate(struct db *db, struct error *err);
 
 #endif
