@@ -26,6 +26,13 @@ struct target {
 	struct target *next;
 };
 
+/* What target_config() found: the fragments are read once a process, so all of its jobs have the same. */
+struct config_hash {
+	char *arch;
+	char hash[65];
+	struct config_hash *next;
+};
+
 /* A job that was leased and started. */
 struct running {
 	int64_t job_id;
@@ -57,6 +64,7 @@ struct engine {
 	sd_event *loop; /* borrowed */
 	struct executor *executor;
 	struct target *targets;
+	struct config_hash *configs;
 	struct running *running;
 	char *toolchain;	    /* "clang 14.0.6, ld.lld 14.0.6, make 4.3" */
 	uint64_t started_ns;	    /* wall: failures from before do not count any more */

@@ -66,7 +66,7 @@ int target_fragments(struct engine *e, const char *arch, struct error *err, json
 	return 0;
 }
 
-int target_config(struct engine *e, const char *arch, struct error *err, char ret[65])
+static int hash_config(struct engine *e, const char *arch, struct error *err, char ret[65])
 {
 	_cleanup_(hash_freep) struct hash *hash = NULL;
 	_cleanup_json_ json_t *fragments = NULL;
@@ -94,6 +94,31 @@ int target_config(struct engine *e, const char *arch, struct error *err, char re
 	}
 	r = hash_hex(hash, ret);
 	return r < 0 ? error_errno(err, r, "config") : 0;
+}
+
+int target_config(struct engine *e, const char *arch, struct error *err, char ret[65])
+{
+	struct config_hash *c;
+	int r;
+
+	for (c = e->configs; c; c = c->next)
+		if (str_eq(c->arch, arch)) {
+			memcpy(ret, c->hash, sizeof(c->hash));
+			return 0;
+		}
+	c = calloc(1, sizeof(*c));
+	r = c ? str_set(&c->arch, arch) : -ENOMEM;
+	r = r < 0 ? error_errno(err, r, "config") : hash_config(e, arch, err, c->hash);
+	if (r < 0) {
+		if (c)
+			free(c->arch);
+		free(c);
+		return r;
+	}
+	memcpy(ret, c->hash, sizeof(c->hash));
+	c->next = e->configs;
+	e->configs = c;
+	return 0;
 }
 
 static const struct conf_pairs *target_params(const struct target *t)
@@ -225,6 +250,13 @@ void target_free_all(struct engine *e)
 
 		(void)target_free(e->targets);
 		e->targets = next;
+	}
+	while (e->configs) {
+		struct config_hash *next = e->configs->next;
+
+		free(e->configs->arch);
+		free(e->configs);
+		e->configs = next;
 	}
 }
 
