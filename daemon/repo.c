@@ -5,6 +5,7 @@
 #include "lib/str.h"
 
 #include <git2.h>
+#include <iconv.h>
 
 int repo_git_error(struct error *err, int code, const char *what)
 {
@@ -56,8 +57,11 @@ static int open_user(const char *user_dir, struct error *err, git_repository **r
 
 	if (r >= 0)
 		return 0;
-	return error_set(err, -EINVAL, r == GIT_ENOTFOUND ? "no git repository at %s" : "cannot read the git repository at %s",
-			 user_dir);
+	if (r == GIT_ENOTFOUND)
+		return error_set(err, -EINVAL, "no git repository at %s", user_dir);
+	(void)repo_git_error(err, r, user_dir); /* SHA-256 ids, an extension that libgit2 does not know */
+	(void)error_prefix(err, "cannot read the git repository");
+	return err ? (err->code = -EINVAL) : -EINVAL;
 }
 
 int repo_open_read_only(const char *user_dir, struct error *err, struct repo **ret)
@@ -72,6 +76,15 @@ int repo_open_read_only(const char *user_dir, struct error *err, struct repo **r
 		return r;
 	*ret = TAKE_PTR(repo);
 	return 0;
+}
+
+/* line ends in a newline; only whole lines count: one path may be the end of another. */
+static bool has_line(const char *text, const char *line)
+{
+	for (const char *at = text; at && (at = strstr(at, line)); at++)
+		if (at == text || at[-1] == '\n')
+			return true;
+	return false;
 }
 
 int repo_attach(struct repo *repo, const char *user_dir, struct error *err)
@@ -94,7 +107,7 @@ int repo_attach(struct repo *repo, const char *user_dir, struct error *err)
 	if (!line)
 		return error_errno(err, -ENOMEM, "git");
 	(void)fs_read(alternates, 1 << 20, &old, NULL);
-	if (old && strstr(old, line))
+	if (has_line(old, line))
 		return 0;
 	/* Earlier ones stay: commits that were measured there are still looked at. */
 	{
@@ -169,20 +182,23 @@ void commit_done(struct commit *c)
 	*c = (struct commit){ 0 };
 }
 
-/* Latin-1 is the one encoding header that kernel history has; anything else is sanitised as if it were UTF-8. */
+/* By the commit's encoding header, as git does; what cannot be converted is sanitised as if it were UTF-8. */
 static char *to_utf8(const char *text, const char *encoding)
 {
-	_cleanup_str_ struct str s = STR_INIT;
+	size_t left = strlen(text), room = 4 * left + 4;
+	char *in = (char *)(uintptr_t)text, *out;
+	_cleanup_free_ char *converted = NULL;
+	iconv_t cd = encoding ? iconv_open("UTF-8", encoding) : (iconv_t)-1;
+	size_t r;
 
-	if (!encoding || (strcasecmp(encoding, "ISO-8859-1") != 0 && strcasecmp(encoding, "latin1") != 0))
+	if (cd == (iconv_t)-1)
 		return str_sanitize(text, strlen(text));
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p < 0x80)
-			(void)str_add_mem(&s, p, 1);
-		else
-			(void)str_addf(&s, "%c%c", 0xc0 | *p >> 6, 0x80 | (*p & 0x3f));
-	}
-	return s.failed ? NULL : str_sanitize(s.data, s.len);
+	out = converted = malloc(room);
+	r = converted ? iconv(cd, &in, &left, &out, &room) : (size_t)-1;
+	(void)iconv_close(cd);
+	if (r == (size_t)-1)
+		return str_sanitize(text, strlen(text));
+	return str_sanitize(converted, (size_t)(out - converted));
 }
 
 static char *one_line(const char *text)
