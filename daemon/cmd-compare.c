@@ -153,7 +153,7 @@ static int compare_or_run(const struct cli *cli, const char *kind)
 
 int cmd_compare(const struct cli *cli)
 {
-	if (cli->n_revs + cli->n_patches < 2) {
+	if (cli->n_revs < 1 || cli->n_revs + cli->n_patches < 2) {
 		(void)fprintf(stderr, "mmbisect compare: give two revisions or more, or one and --patch FILE\n");
 		return CLI_USAGE;
 	}

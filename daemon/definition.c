@@ -6,6 +6,16 @@
 
 #include <stddef.h>
 
+static int parse_floor(const struct conf_item *item, const char *section, const char *key, const char *value, void *field,
+		       struct error *err)
+{
+	double v;
+
+	if (str_to_double(value, &v) < 0 || v < 0)
+		return error_set(err, -EINVAL, "floor of '%s' is no number >= 0: %s", key, value);
+	return conf_parse_pairs(item, section, key, value, field, err);
+}
+
 #define W(section, key, parse, field, help) { section, key, parse, offsetof(struct workload, field), help }
 static const struct conf_item workload_items[] = {
 	W("workload", "name", conf_parse_string, name, "name, as on the command line"),
@@ -15,7 +25,7 @@ static const struct conf_item workload_items[] = {
 	W("workload", "limit_seconds", conf_parse_unsigned, limit_seconds, "wall time of a run"),
 	W("params.exact", "*", conf_parse_pairs, params_exact, "parameters on machines of class exact"),
 	W("params.time", "*", conf_parse_pairs, params_time, "parameters on machines of class time"),
-	W("floor", "*", conf_parse_pairs, floor, "metric = smallest relative change that counts"),
+	W("floor", "*", parse_floor, floor, "metric = smallest relative change that counts"),
 	{ 0 },
 };
 
@@ -116,12 +126,6 @@ int workload_load(const struct paths *paths, const char *name, struct error *err
 		return r;
 	if (!w.name || !w.driver || !w.driver_time)
 		return error_set(err, -EINVAL, "%s: name, driver and driver_time are needed in [workload]", path);
-	for (size_t i = 0; i < w.floor.n; i++) {
-		double v;
-
-		if (str_to_double(w.floor.items[i].value, &v) < 0 || v < 0)
-			return error_set(err, -EINVAL, "%s: floor of %s is no number >= 0", path, w.floor.items[i].key);
-	}
 	*ret = w;
 	w = (struct workload){ 0 };
 	return 0;

@@ -40,7 +40,9 @@ static const struct cli_option {
 
 int cli_fail(const struct error *err)
 {
-	(void)fprintf(stderr, "mmbisect: %s\n", error_text(err));
+	_cleanup_free_ char *line = str_sanitize_line(error_text(err), strlen(error_text(err)));
+
+	(void)fprintf(stderr, "mmbisect: %s\n", line ? line : "out of memory");
 	switch (err->code) {
 	case -EINVAL:
 	case -ENOENT:
@@ -49,6 +51,8 @@ int cli_fail(const struct error *err)
 	case -E2BIG:
 	case -EUCLEAN:
 	case -EACCES:
+	case -ENOTDIR:
+	case -EISDIR:
 	case -EROFS:
 		return CLI_USAGE;
 	default:
@@ -156,6 +160,20 @@ static int set_option(struct cli *cli, char letter, const char *argument)
 	return 0;
 }
 
+static int wrong_option(const struct cli_verb *verb, int c, const char *given)
+{
+	/* Known, but not to this verb: `given` may be its argument. */
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].letter == c) {
+			(void)fprintf(stderr, "mmbisect %s: unknown option --%s (mmbisect %s --help)\n", verb->name,
+				      options[i].name, verb->name);
+			return -EINVAL;
+		}
+	(void)fprintf(stderr, "mmbisect %s: %s %s (mmbisect %s --help)\n", verb->name,
+		      c == ':' ? "an argument is missing behind" : "unknown option", given, verb->name);
+	return -EINVAL;
+}
+
 /* 1 go on, 0 help was printed, negative: wrong, and said so. */
 static int parse_options(const struct cli_verb *verb, int argc, char **argv, struct cli *cli)
 {
@@ -172,12 +190,8 @@ static int parse_options(const struct cli_verb *verb, int argc, char **argv, str
 			(void)print_help(verb);
 			return 0;
 		}
-		if (c == '?' || c == ':' || !strchr(verb->options, c)) {
-			(void)fprintf(stderr, "mmbisect %s: %s %s (mmbisect %s --help)\n", verb->name,
-				      c == ':' ? "an argument is missing behind" : "unknown option", argv[optind - 1],
-				      verb->name);
-			return -EINVAL;
-		}
+		if (c == '?' || c == ':' || !strchr(verb->options, c))
+			return wrong_option(verb, c, argv[optind - 1]);
 		if (set_option(cli, (char)c, optarg) < 0)
 			return -EINVAL;
 	}

@@ -162,11 +162,11 @@ static int serve(const char *config)
 	return r < 0 ? EXIT_INFRA : EXIT_SUCCESS;
 }
 
-static void usage(FILE *out)
+static void usage(void)
 {
-	(void)fprintf(out, "mmbisectd --config FILE [--verbose]\n"
-			   "watches kernel trees, measures, bisects and mails (configs/mmbisect.conf explains the file)\n"
-			   "\nExit status: 0 stopped by a signal, 2 usage or configuration, 3 infrastructure.\n");
+	(void)printf("mmbisectd --config FILE [--verbose]\n"
+		     "watches kernel trees, measures, bisects and mails (configs/mmbisect.conf explains the file)\n"
+		     "\nExit status: 0 stopped by a signal, 2 usage or configuration, 3 infrastructure.\n");
 }
 
 int main(int argc, char **argv)
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "hc:v", longs, NULL)) != -1) {
 		if (c == 'h') {
-			usage(stdout);
+			usage();
 			return EXIT_SUCCESS;
 		}
 		if (c == 'l')
@@ -195,7 +195,10 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 	}
 	if (!config || optind != argc) {
-		usage(stderr);
+		if (config)
+			(void)fprintf(stderr, "mmbisectd: what is '%s'? (mmbisectd --help)\n", argv[optind]);
+		else
+			(void)fprintf(stderr, "mmbisectd: --config FILE is needed (mmbisectd --help)\n");
 		return EXIT_USAGE;
 	}
 	log_init("mmbisectd", verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);

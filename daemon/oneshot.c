@@ -11,6 +11,7 @@
 
 /* A kernel tree with its objects, twice, and some room. */
 #define DISK_NEEDED (UINT64_C(3) << 30)
+#define PATCH_MAX (64 << 20)
 
 /* The free space where path is or will be. */
 static int disk_check(const char *path, struct error *err)
@@ -51,6 +52,18 @@ static int check_definitions(const struct cli *cli, const struct paths *paths, c
 	return r;
 }
 
+static int check_patches(const struct cli *cli, struct error *err)
+{
+	for (size_t i = 0; i < cli->n_patches; i++) {
+		_cleanup_free_ char *text = NULL;
+		int r = fs_read(cli->patches[i], PATCH_MAX, &text, NULL);
+
+		if (r < 0)
+			return error_errno(err, r, "patch %s", cli->patches[i]);
+	}
+	return 0;
+}
+
 int oneshot_check(const struct cli *cli, const char *const revs[], size_t n_revs, const char *const classes[],
 		  struct error *err, char **ret_oids)
 {
@@ -65,6 +78,8 @@ int oneshot_check(const struct cli *cli, const char *const revs[], size_t n_revs
 		r = repo_open_read_only(cli->repo, err, &repo);
 	for (size_t i = 0; r >= 0 && i < n_revs; i++)
 		r = repo_resolve(repo, revs[i], err, &ret_oids[i]);
+	if (r >= 0)
+		r = check_patches(cli, err);
 	if (r >= 0)
 		r = toolchain_text(err, &toolchain);
 	if (r >= 0)
