@@ -22,12 +22,14 @@ static double typical(struct engine *e, const char *class, bool *known)
 static double running_left(struct engine *e, const struct running *run, bool *known)
 {
 	double gone = (double)(now_mono_ns() - run->started_ns) / 1e9;
-	double whole = 0;
+	bool by_class = true;
+	double whole = typical(e, run->class, &by_class);
 
-	if (run->total > 0 && run->done > 0)
+	/* A phase's own count tells more than the past where there is no past, but not from its first few steps. */
+	if (!by_class && run->total > 0 && run->done * 20 >= run->total)
 		whole = gone * (double)run->total / (double)run->done;
-	else
-		whole = typical(e, run->class, known);
+	else if (!by_class)
+		*known = false;
 	return whole > gone ? whole - gone : 0;
 }
 
