@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 demo=${DEMO_DIR:-$PWD/state/demo}
-state=${EXACT_STATE:-$PWD/state/exact}
+state=${EXACT_STATE:-${DEMO_DIR:-$PWD/state/demo}/daemon}
 boots=${BOOTS:-6}
 n=0
 failed=0
