@@ -129,12 +129,9 @@ mkdir "$T/path"
 for tool in git make ld.lld qemu-system-x86_64 qemu-system-aarch64; do
 	where=$(command -v $tool) && ln -s "$where" "$T/path/$tool"
 done
-without() { # TOOL TITLE PATTERN
-	local old=$PATH
-	PATH=$T/path
-	"$BIN/mmbisect" "${B[@]}" --good one --bad two >"$T/stdout" 2>"$T/stderr"
+without() { # TITLE PATTERN
+	env PATH="$T/path" "$BIN/mmbisect" "${B[@]}" --good one --bad two >"$T/stdout" 2>"$T/stderr"
 	status=$?
-	PATH=$old
 	ok "$1" refused "$2"
 	ok "$1: nothing is written" nothing_written
 }
