@@ -15,7 +15,7 @@
 #include "lib/log.h"
 #include "lib/str.h"
 
-enum outcome { OUTCOME_SAME, OUTCOME_WORSE, OUTCOME_PENDING, OUTCOME_FAILED };
+enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_WORSE, OUTCOME_PENDING, OUTCOME_FAILED };
 
 struct look {
 	struct service *service;
@@ -34,8 +34,14 @@ static int measure(const struct look *l, const char *oid, const char *metric, st
 			     .priority = PRIORITY_TIP };
 	int r = repo_commit(e->repo, oid, err, &commit);
 
-	if (r < 0)
+	if (r == -ENOMEM)
 		return r;
+	if (r < 0) { /* libgit2 reads no commit that git fsck would refuse: the commit's trouble, not ours */
+		log_warning("tree %s %s: %s", l->tip->tree, l->tip->ref, error_text(err));
+		error_done(err);
+		ret_want->state = WANT_SKIPPED;
+		return 0;
+	}
 	want.tree_oid = commit.tree_oid;
 	r = plan_want(e, &want, err, ret_want);
 	if (r >= 0 && ret_want->state == WANT_MET) {
@@ -68,8 +74,14 @@ static int start_search(const struct look *l, const char *metric, const struct j
 	int64_t id;
 	int r = repo_merge_base(e->repo, l->base->oid, l->tip->oid, &base);
 
+	if (r == -ENOENT) {
+		log_warning("tree %s %s: %s of %s on %s went from %g to %g, but %.12s and %.12s have no common history to search",
+			    l->tip->tree, l->tip->ref, metric, l->workload, l->arch, c->before, c->after, l->base->oid,
+			    l->tip->oid);
+		return OUTCOME_UNRELATED;
+	}
 	if (r < 0)
-		return error_errno(err, r, "no common history of %.12s and %.12s", l->base->oid, l->tip->oid);
+		return error_errno(err, r, "history of %.12s and %.12s", l->base->oid, l->tip->oid);
 	/* A rebased branch: the search starts where the two part, and its anchors tell whether the change lies behind that. */
 	question.good = base;
 	r = db_search_add(e->db, &question, now_wall_ns(), &id);
@@ -128,8 +140,9 @@ static int settle(struct service *s, const struct tip *tip, enum outcome worst, 
 	static const struct {
 		const char *state, *reason;
 	} ends[] = { [OUTCOME_SAME] = { "accepted", "no change for the worse" },
+		     [OUTCOME_UNRELATED] = { "accepted", "slower, without a common history: a new level" },
 		     [OUTCOME_WORSE] = { "searched", "a search was started" },
-		     [OUTCOME_FAILED] = { "failed", "the tip does not build or boot" } };
+		     [OUTCOME_FAILED] = { "failed", "the tip cannot be read, does not build or does not boot" } };
 	int r;
 
 	if (worst == OUTCOME_PENDING)

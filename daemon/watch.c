@@ -8,6 +8,7 @@
 
 #include "db/tip.h"
 #include "lib/clock.h"
+#include "lib/conf.h"
 #include "lib/log.h"
 #include "lib/str.h"
 
@@ -24,6 +25,7 @@ struct watch {
 	struct task *task;
 	enum watch_work work;
 	bool changed;	  /* the listing has news */
+	size_t listed;	  /* its branches */
 	unsigned failures; /* in a row */
 	char *last_error;
 };
@@ -73,6 +75,8 @@ static void succeeded(struct watch *w)
 
 struct record {
 	struct watch *watch;
+	char **live; /* refs that were there before and have not been met this time */
+	size_t n_live;
 	uint64_t now_ns;
 	int news;
 	struct error *err;
@@ -84,6 +88,7 @@ static int record_ref(const char *ref, const char *oid, void *userdata)
 	const struct tree *tree = rec->watch->tree;
 	_cleanup_free_ char *prefix = str_format("refs/remotes/%s/", tree->name);
 	_cleanup_free_ char *theirs = NULL;
+	_cleanup_json_ json_t *name = NULL;
 	int r;
 
 	if (!prefix || !str_starts(ref, prefix))
@@ -91,6 +96,15 @@ static int record_ref(const char *ref, const char *oid, void *userdata)
 	theirs = str_format("refs/heads/%s", ref + strlen(prefix));
 	if (!theirs)
 		return -ENOMEM;
+	name = json_string(theirs);
+	if (!name)
+		return 0; /* no UTF-8: the listing leaves it out, too */
+	for (size_t i = 0; i < rec->n_live; i++)
+		if (str_eq(rec->live[i], theirs)) {
+			free(rec->live[i]);
+			rec->live[i] = rec->live[--rec->n_live];
+			rec->live[rec->n_live] = NULL;
+		}
 	r = db_ref_seen(rec->watch->service->engine->db, tree->name, theirs, oid, is_watched(tree, theirs), rec->now_ns);
 	if (r > 0)
 		log_info("tree %s: %s is at %.12s", tree->name, theirs, oid);
@@ -102,8 +116,16 @@ static int record_ref(const char *ref, const char *oid, void *userdata)
 static void on_fetched(struct watch *w)
 {
 	struct record rec = { .watch = w, .now_ns = now_wall_ns() };
-	int r = repo_each_ref(w->service->engine->repo, record_ref, &rec);
+	int r = db_ref_live(w->service->engine->db, w->tree->name, &rec.live, &rec.n_live);
 
+	if (r >= 0)
+		r = repo_each_ref(w->service->engine->repo, record_ref, &rec);
+	for (size_t i = 0; i < rec.n_live && r >= 0; i++) {
+		r = db_ref_seen(w->service->engine->db, w->tree->name, rec.live[i], NULL, is_watched(w->tree, rec.live[i]),
+				rec.now_ns);
+		log_info("tree %s: %s is gone", w->tree->name, rec.live[i]);
+	}
+	strv_free(rec.live);
 	if (r < 0) {
 		failed(w, "recording refs", strerror(-r));
 		return;
@@ -124,9 +146,22 @@ static void on_line(struct task *task, json_t *line, void *userdata)
 	(void)task;
 	if (w->work != WATCH_LIST || !ref || !oid || !str_starts(ref, "refs/heads/"))
 		return;
+	w->listed++;
 	r = db_ref_known(w->service->engine->db, w->tree->name, ref, oid);
 	if (r == 0)
 		w->changed = true;
+}
+
+/* A branch that is gone is not in the listing. */
+static bool lost_branch(const struct watch *w)
+{
+	char **live = NULL;
+	size_t n = 0;
+
+	if (db_ref_live(w->service->engine->db, w->tree->name, &live, &n) < 0)
+		return false;
+	strv_free(live);
+	return n > w->listed;
 }
 
 static void on_end(struct task *task, const struct task_end *end, void *userdata)
@@ -144,7 +179,7 @@ static void on_end(struct task *task, const struct task_end *end, void *userdata
 		failed(w, what[w->work], why);
 	else if (w->work == WATCH_FETCH)
 		on_fetched(w);
-	else if (w->changed)
+	else if (w->changed || lost_branch(w))
 		start_fetch(w);
 	else
 		succeeded(w);
@@ -213,6 +248,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (w->task || !self)
 		return 0;
 	w->changed = false;
+	w->listed = 0;
 	(void)start_task(w, WATCH_LIST, argv, LIST_LIMIT_NS);
 	return 0;
 }

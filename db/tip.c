@@ -2,6 +2,7 @@
 #include "db/tip.h"
 
 #include "db/query.h"
+#include "lib/conf.h"
 #include "lib/str.h"
 
 #define COLUMNS "id, tree, ref, oid, state, reason, at_ns"
@@ -48,6 +49,35 @@ int db_ref_known(struct db *db, const char *tree, const char *ref, const char *o
 	if (r <= 0)
 		return r < 0 ? r : oid == NULL;
 	return str_eq((const char *)sqlite3_column_text(q, 0), oid);
+}
+
+int db_ref_live(struct db *db, const char *tree, char ***ret, size_t *ret_n)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	char **list = calloc(1, sizeof(*list));
+	size_t n = 0, capacity = 1;
+	int r = list ? db_query(db, &q,
+				"SELECT ref FROM ref_event WHERE oid IS NOT NULL AND id IN"
+				" (SELECT max(id) FROM ref_event WHERE tree = ? GROUP BY ref)",
+				"s", tree)
+		     : -ENOMEM;
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		r = grow_array(&list, &capacity, n + 1, sizeof(*list));
+		if (r < 0)
+			break;
+		list[n] = list[n + 1] = NULL;
+		r = db_column_dup(q, 0, &list[n]);
+		if (r >= 0)
+			n++;
+	}
+	if (r < 0) {
+		strv_free(list);
+		return r;
+	}
+	*ret = list;
+	*ret_n = n;
+	return 0;
 }
 
 int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns)

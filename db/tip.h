@@ -25,6 +25,8 @@ void tip_list_done(struct tip_list *list);
 int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns);
 /* 1 the last event of this ref says the same, 0 it does not. */
 int db_ref_known(struct db *db, const char *tree, const char *ref, const char *oid);
+/* Names of the refs of a tree that were there when last seen; strv_free() frees them. */
+int db_ref_live(struct db *db, const char *tree, char ***ret, size_t *ret_n);
 int db_tip_list(struct db *db, const char *state, struct tip_list *ret);
 /* The newest accepted tip of a ref: 1 found, 0 none. */
 int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip *ret);
