@@ -75,7 +75,7 @@ static int apply_mail(const struct scratch *s, int n, struct error *err, int *re
 {
 	_cleanup_free_ char *path = str_format("%s/mails/%04d", s->dir, n), *diff = str_format("%s/diff", s->dir);
 	_cleanup_free_ char *mail = NULL, *patch = NULL;
-	const char *const argv[] = { "git", "mailinfo", "message", "diff", NULL };
+	const char *const argv[] = { "git", "mailinfo", "--quoted-cr=strip", "message", "diff", NULL };
 	size_t len;
 	int r = path && diff ? fs_read(path, PATCH_MAX, &mail, &len) : -ENOMEM;
 
@@ -98,7 +98,7 @@ static int apply_all(const struct scratch *s, const char *file, struct error *er
 {
 	_cleanup_free_ char *mails = str_format("-o%s/mails", s->dir), *dir = str_format("%s/mails", s->dir);
 	_cleanup_free_ char *head = NULL, *count = NULL;
-	const char *const split[] = { "git", "mailsplit", mails, file, NULL };
+	const char *const split[] = { "git", "mailsplit", "-b", mails, file, NULL }; /* -b: a saved mail has no "From " line */
 	uint64_t n = 0;
 	int applied = 0, r;
 
