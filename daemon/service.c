@@ -105,6 +105,11 @@ static int check_mail(const struct service *s, struct error *err)
 	return 0;
 }
 
+static bool is_empty(char *const *list)
+{
+	return !list || !list[0];
+}
+
 static int check_trees(const struct service *s, struct error *err)
 {
 	if (s->n_trees == 0)
@@ -112,7 +117,7 @@ static int check_trees(const struct service *s, struct error *err)
 	for (size_t i = 0; i < s->n_trees; i++) {
 		const struct tree *t = &s->trees[i];
 
-		if (!t->url || !t->branches || !t->workloads || !t->arches)
+		if (!t->url || is_empty(t->branches) || is_empty(t->workloads) || is_empty(t->arches))
 			return error_set(err, -EINVAL, "[tree %s] needs url, branches, workloads and arches", t->name);
 		for (size_t k = 0; t->branches[k]; k++)
 			if (!str_starts(t->branches[k], "refs/heads/"))
