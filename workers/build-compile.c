@@ -76,7 +76,7 @@ static int compile(struct build *b, struct error *err, bool *ret_sure)
 	int r;
 
 	(void)job_progress("compile", 0, (int64_t)state.total);
-	build_add_make(b, &argv);
+	build_add_make(b, &argv, false);
 	argv_add(&argv, "%s", b->job.arch->target);
 	r = slot_obj_begin(&b->slot, err);
 	if (r < 0)

@@ -156,7 +156,7 @@ static int run_target(struct build *b, const char *target, struct error *err)
 {
 	_cleanup_argv_ struct argv argv = ARGV_INIT;
 
-	build_add_make(b, &argv);
+	build_add_make(b, &argv, true);
 	argv_add(&argv, "%s", target);
 	return build_step(b, &argv, NULL, NULL, err, NULL);
 }

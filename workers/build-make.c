@@ -13,8 +13,11 @@ void build_done(struct build *b)
 	build_job_done(&b->job);
 }
 
-/* All that would make one build of a commit differ from the next is pinned. */
-void build_add_make(const struct build *b, struct argv *argv)
+/*
+ * All that would make one build of a commit differ from the next is pinned. Kconfig tries the compiler a hundred times on nothing,
+ * which ccache cannot keep and only doubles: it is left out there.
+ */
+void build_add_make(const struct build *b, struct argv *argv, bool configures)
 {
 	static const char *const fixed[] = {
 		"make",
@@ -22,7 +25,6 @@ void build_add_make(const struct build *b, struct argv *argv)
 		"/src",
 		"O=/obj",
 		"LLVM=1",
-		"CC=ccache clang",
 		"HOSTCC=ccache clang",
 		"KBUILD_BUILD_TIMESTAMP=1970-01-01",
 		"KBUILD_BUILD_USER=mmbisect",
@@ -33,6 +35,7 @@ void build_add_make(const struct build *b, struct argv *argv)
 	};
 
 	argv_add_list(argv, fixed);
+	argv_add(argv, configures ? "CC=clang" : "CC=ccache clang");
 	argv_add(argv, "ARCH=%s", b->job.arch->kbuild);
 	argv_add(argv, "-j%u", b->job.jobs);
 }

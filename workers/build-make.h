@@ -28,7 +28,7 @@ int build_compile(struct build *b, struct error *err);
 int build_final_config(struct build *b, struct error *err, char **ret);
 
 /* make and the arguments that every call has; for build-configure.c and build-compile.c. */
-void build_add_make(const struct build *b, struct argv *argv);
+void build_add_make(const struct build *b, struct argv *argv, bool configures);
 /* Runs argv in the sandbox; a failure becomes a verdict. `line` may be NULL. *ret_sure as verdict_is_sure(). */
 int build_step(struct build *b, const struct argv *argv, build_line_fn line, void *userdata, struct error *err,
 	       bool *ret_sure);
