@@ -54,7 +54,7 @@ int db_check_schema(struct db *db, struct error *err, int64_t *ret_version)
 
 int db_migrate(struct db *db, struct error *err)
 {
-	int64_t version;
+	int64_t version = 0;
 	int r = db_check_schema(db, err, &version);
 
 	if (r < 0)
