@@ -83,7 +83,7 @@ static int remember(struct engine *e, const char *host, const char *arch, const 
 int accel_resolve(struct engine *e, const struct machine *m, const char *qemu_version, struct error *err, char **ret)
 {
 	_cleanup_free_ char *host = host_key(qemu_version);
-	_cleanup_(build_done) struct build build = { 0 };
+	_cleanup_(db_build_done) struct build build = { 0 };
 	_cleanup_json_ json_t *answer = NULL;
 	const char *reason = NULL;
 	int r;

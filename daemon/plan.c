@@ -9,6 +9,8 @@
 #include "lib/hash.h"
 #include "lib/str.h"
 
+#include <inttypes.h>
+
 /* So many runs of an image must end badly, and none well, before it is called untestable (D-01: one bad run is none). */
 #define BAD_RUNS 2
 
@@ -133,7 +135,7 @@ static int queue_runs(struct engine *e, const struct want *want, const struct ta
 	int r = prefix ? db_job_unfinished(e->db, prefix, &unfinished) : -ENOMEM;
 
 	for (int64_t k = n_ok + unfinished; r >= 0 && k < (int64_t)want->runs; k++) {
-		_cleanup_free_ char *key = str_format("%s%lld", prefix, (long long)(n_all - n_ok + k));
+		_cleanup_free_ char *key = str_format("%s%" PRId64, prefix, n_all - n_ok + k);
 
 		r = key ? broken(e, key, w) : -ENOMEM;
 		if (r > 0)
@@ -172,7 +174,7 @@ static int want_runs(struct engine *e, const struct want *want, const struct tar
 static int plan(struct engine *e, const struct want *want, bool ask, struct error *err, struct want_result *ret)
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
-	_cleanup_(build_done) struct build build = { 0 };
+	_cleanup_(db_build_done) struct build build = { 0 };
 	const struct target *t;
 	int r = want_image(e, want, ask, err, &build, &w);
 

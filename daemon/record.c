@@ -45,7 +45,7 @@ static int end_job(struct engine *e, const struct running *run, int r)
 
 int record_build(struct engine *e, const struct running *run, const json_t *result)
 {
-	_cleanup_(build_done) struct build b = { .job_id = run->job_id };
+	_cleanup_(db_build_done) struct build b = { .job_id = run->job_id };
 	const char *status = json_get_string(result, "status");
 	char seconds[32];
 	int r;

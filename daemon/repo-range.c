@@ -112,7 +112,7 @@ static int add_commit(struct repo *repo, struct graph *g, int node, const git_oi
 
 static int fill(struct repo *repo, const git_oid *ids, size_t n, struct graph *g)
 {
-	_cleanup_free_ struct place *places = calloc(n, sizeof(*places));
+	_cleanup_free_ struct place *places = calloc(MAX(n, (size_t)1), sizeof(*places));
 	_cleanup_free_ int *parents = NULL, *start = calloc(n + 1, sizeof(*start));
 	size_t n_parents = 0, capacity = 0;
 	int r = 0;

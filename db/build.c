@@ -7,7 +7,7 @@
 	"id, job_id, oid, tree_oid, arch, config, toolchain, status, signature, kernel, unknown_options, error,"   \
 	" seconds, cached"
 
-void build_done(struct build *b)
+void db_build_done(struct build *b)
 {
 	free(b->oid);
 	free(b->tree_oid);
@@ -46,7 +46,7 @@ static int read_build(struct db *db, sqlite3_stmt *q, struct build *ret)
 	b.job_id = sqlite3_column_int64(q, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (db_column_dup(q, (int)i + 2, fields[i]) < 0) {
-			build_done(&b);
+			db_build_done(&b);
 			return -ENOMEM;
 		}
 	b.seconds = sqlite3_column_double(q, 12);

@@ -13,7 +13,7 @@ struct build {
 	double seconds;
 	bool cached;
 };
-void build_done(struct build *build);
+void db_build_done(struct build *build);
 
 /* Records the end of a build job; the caller ends the job in the same transaction. */
 int db_build_add(struct db *db, const struct build *build, uint64_t now_ns);
