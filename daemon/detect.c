@@ -15,7 +15,8 @@
 #include "lib/log.h"
 #include "lib/str.h"
 
-enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_WORSE, OUTCOME_PENDING, OUTCOME_FAILED };
+/* Of several workloads and arches the gravest counts; what is still under way is the gravest. */
+enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_FAILED, OUTCOME_WORSE, OUTCOME_PENDING };
 
 struct look {
 	struct service *service;
@@ -113,6 +114,12 @@ static int compare(const struct look *l, const struct workload *w, const struct 
 	return OUTCOME_SAME;
 }
 
+/* Broken infrastructure says nothing about a commit: it is tried again after a pause. */
+static bool is_open(const struct want_result *w)
+{
+	return w->state == WANT_PENDING || w->state == WANT_BROKEN;
+}
+
 static int look_at(const struct look *l, struct error *err)
 {
 	_cleanup_(workload_done) struct workload w = { 0 };
@@ -126,7 +133,7 @@ static int look_at(const struct look *l, struct error *err)
 		r = measure(l, l->base->oid, w.driver, err, &base, &before);
 	if (r < 0)
 		return r;
-	if (tip.state == WANT_PENDING || (l->base && base.state == WANT_PENDING))
+	if (is_open(&tip) || (l->base && is_open(&base)))
 		return OUTCOME_PENDING;
 	if (tip.state != WANT_MET)
 		return OUTCOME_FAILED;

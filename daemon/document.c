@@ -177,6 +177,8 @@ static json_t *cost_json(const struct sources *x)
 	(void)db_job_cost(x->e->db, x->s->id, &cost);
 	for (int i = 0; i < x->o->n; i++)
 		tested += x->o->obs[i].state != JUDGE_UNTESTED;
+	for (size_t i = 0; i < x->s->rows.n; i++) /* those made for the proof */
+		tested += x->s->rows.items[i].oid && graph_find(&x->s->graph, x->s->rows.items[i].oid) < 0;
 	return json_pack("{s:I, s:I, s:I, s:f, s:f, s:f}", "builds", (json_int_t)cost.builds, "builds_saved",
 			 (json_int_t)MAX(tested - cost.builds, cost.cached_builds), "boots", (json_int_t)cost.boots, "seconds",
 			 seconds, "build_seconds", cost.build_seconds, "run_seconds", cost.run_seconds);

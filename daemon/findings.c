@@ -15,7 +15,7 @@
 #include "lib/log.h"
 #include "lib/str.h"
 
-/* A search whose infrastructure broke is looked at again with the next event; its jobs count anew after a restart. */
+/* A search whose infrastructure broke is looked at again with every look at a tree. */
 static int step_search(struct service *s, const struct search *search, struct error *err)
 {
 	enum session_state state;
@@ -24,7 +24,7 @@ static int step_search(struct service *s, const struct search *search, struct er
 	if (r < 0)
 		return r;
 	if (state == SESSION_BROKEN)
-		log_warning("search %lld waits: %s", (long long)search->id, session_broken(s->engine, search->id));
+		log_debug("search %lld waits: %s", (long long)search->id, session_broken(s->engine, search->id));
 	if (state == SESSION_DONE)
 		log_info("search %lld: done", (long long)search->id);
 	return 0;

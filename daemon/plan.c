@@ -13,6 +13,8 @@
 
 /* So many runs of an image must end badly, and none well, before it is called untestable (D-01: one bad run is none). */
 #define BAD_RUNS 2
+/* So long nothing is tried again that infrastructure broke in spite of all retries. */
+#define BROKEN_PAUSE_NS (600 * NSEC_PER_SEC)
 
 void want_result_done(struct want_result *w)
 {
@@ -31,12 +33,12 @@ static int answer(struct want_result *w, enum want_state state, const char *stat
 	return 0;
 }
 
-/* A job of this key that ended failed since we started: infra that retries did not cure. */
+/* A job of this key that ended failed not long ago, in our time: infra that retries did not cure. Later it is tried again. */
 static int broken(struct engine *e, const char *key, struct want_result *w)
 {
 	_cleanup_free_ char *why = NULL;
 	int64_t failures = 0;
-	int r = db_job_failures(e->db, key, e->started_ns, &failures, &why);
+	int r = db_job_failures(e->db, key, MAX(e->started_ns, now_wall_ns() - BROKEN_PAUSE_NS), &failures, &why);
 
 	if (r < 0 || failures == 0)
 		return r;

@@ -31,16 +31,16 @@ static int add_fixed(struct engine *e, struct session *s, const struct commit *c
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return rows_add(&s->rows, "fixed", "culprit with a fix", NULL, "none", "no commit with a Fixes: trailer for it");
+		return rows_add(&s->rows, "fixed", "culprit + fix", NULL, "none", "no commit with a Fixes: trailer for it");
 	r = repo_commit(e->repo, fix, err, &s->fix);
 	if (r < 0)
 		return r;
 	r = repo_cherry_pick(e->repo, fix, culprit->oid, &why, &fixed);
 	if (r == -EDOM)
-		return rows_add(&s->rows, "fixed", "culprit with the fix", NULL, "does-not-apply", error_text(&why));
+		return rows_add(&s->rows, "fixed", "culprit + fix", NULL, "does-not-apply", error_text(&why));
 	if (r < 0)
 		return error_set(err, r, "%s", error_text(&why));
-	return rows_add(&s->rows, "fixed", "culprit with the fix", fixed, NULL, NULL);
+	return rows_add(&s->rows, "fixed", "culprit + fix", fixed, NULL, NULL);
 }
 
 static int add_reverted(struct engine *e, struct session *s, const struct commit *culprit, struct error *err)
@@ -50,10 +50,10 @@ static int add_reverted(struct engine *e, struct session *s, const struct commit
 	int r = repo_revert(e->repo, culprit->oid, s->question.bad, &why, &reverted);
 
 	if (r == -EDOM)
-		return rows_add(&s->rows, "reverted", "tip with the culprit reverted", NULL, "does-not-revert", error_text(&why));
+		return rows_add(&s->rows, "reverted", "bad tip, culprit reverted", NULL, "does-not-revert", error_text(&why));
 	if (r < 0)
 		return error_set(err, r, "%s", error_text(&why));
-	return rows_add(&s->rows, "reverted", "tip with the culprit reverted", reverted, NULL, NULL);
+	return rows_add(&s->rows, "reverted", "bad tip, culprit reverted", reverted, NULL, NULL);
 }
 
 static int make_rows(struct engine *e, struct session *s, struct error *err)

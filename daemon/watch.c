@@ -71,6 +71,8 @@ static void succeeded(struct watch *w)
 	w->failures = 0;
 	free(TAKE_PTR(w->last_error));
 	schedule(w, false);
+	/* Also without news: what waits for infrastructure is tried again some time. */
+	engine_wake(w->service->engine);
 }
 
 struct record {
@@ -78,7 +80,6 @@ struct record {
 	char **live; /* refs that were there before and have not been met this time */
 	size_t n_live;
 	uint64_t now_ns;
-	int news;
 	struct error *err;
 };
 
@@ -108,8 +109,6 @@ static int record_ref(const char *ref, const char *oid, void *userdata)
 	r = db_ref_seen(rec->watch->service->engine->db, tree->name, theirs, oid, is_watched(tree, theirs), rec->now_ns);
 	if (r > 0)
 		log_info("tree %s: %s is at %.12s", tree->name, theirs, oid);
-	if (r > 0)
-		rec->news++;
 	return MIN(r, 0);
 }
 
@@ -131,8 +130,6 @@ static void on_fetched(struct watch *w)
 		return;
 	}
 	succeeded(w);
-	if (rec.news)
-		engine_wake(w->service->engine);
 }
 
 static void start_fetch(struct watch *w);

@@ -158,7 +158,8 @@ static int set_line(struct grid *g, size_t line, const json_t *rows, const struc
 
 	if (r < 0)
 		return r;
-	report_add_line(&name, counter->metric, NAME_COLUMNS);
+	/* The unit says that it is a counter; its own name is what has to fit. */
+	report_add_line(&name, counter->metric + (strncmp(counter->metric, "vmstat.", 7) == 0 ? 7 : 0), NAME_COLUMNS);
 	report_add_line(&unit, cells.some ? cells.some->unit : "", 12);
 	cells_add_class(&cells, &class);
 	if (grid_set(g, line, 0, &name) < 0 || grid_set(g, line, 1, &unit) < 0 || grid_set(g, line, 2, &class) < 0)

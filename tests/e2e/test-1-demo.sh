@@ -40,7 +40,7 @@ check "the mail is ASCII with CRLF and has what it needs" sh -c '
 ]" "$1" &&
 	grep -q "^From: mmbisect@example.org" "$1" && grep -q "^To: linux-mm@example.org" "$1" &&
 	grep -q "^Subject: \[mmbisect\]" "$1" && grep -q "^Message-ID: <" "$1" && grep -q "^Date: " "$1"' sh "$mail"
-for row in parent culprit 'culprit with the fix' reverted; do
+for row in 'parent of the culprit' culprit 'culprit + fix' 'culprit reverted'; do
 	check "the table has a row: $row" grep -q "$row" "$mail"
 done
 for column in real user sys madvise_call; do
