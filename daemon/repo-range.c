@@ -112,13 +112,13 @@ static int add_commit(struct repo *repo, struct graph *g, int node, const git_oi
 
 static int fill(struct repo *repo, const git_oid *ids, size_t n, struct graph *g)
 {
-	_cleanup_free_ struct place *places = calloc(MAX(n, (size_t)1), sizeof(*places));
+	_cleanup_free_ struct place *places = calloc(n + 1, sizeof(*places));
 	_cleanup_free_ int *parents = NULL, *start = calloc(n + 1, sizeof(*start));
 	size_t n_parents = 0, capacity = 0;
 	int r = 0;
 
-	g->oids = calloc(n, sizeof(*g->oids));
-	g->tree_oids = calloc(n, sizeof(*g->tree_oids));
+	g->oids = calloc(n + 1, sizeof(*g->oids));
+	g->tree_oids = calloc(n + 1, sizeof(*g->tree_oids));
 	if (!places || !start || !g->oids || !g->tree_oids)
 		return -ENOMEM;
 	g->dag.n = (int)n;

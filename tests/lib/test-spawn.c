@@ -186,6 +186,9 @@ static void test_given(void)
 	_cleanup_close_ int inherited = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	_cleanup_free_ char *want = str_format("0 1 2 %d ", given);
 	sigset_t set, old;
+	/* glibc keeps 32 and 33 to itself: whoever inherits them ignored cannot change that. */
+	const unsigned long long c_library = 3ULL << 31;
+	unsigned long long blocked = 1, ignored = 1;
 	int status = -1, before = open_fds() + 1;
 
 	(void)fcntl(inherited, F_DUPFD, 200); /* as if our own parent had left it open */
@@ -212,7 +215,8 @@ static void test_given(void)
 	is_int(spawn_capture(&o, 1000, LONG, NULL, &status, &masks, NULL, NULL), 0, "a child of a parent that blocks and ignores");
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
-	is_str(masks, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n", "blocks and ignores nothing");
+	ok(sscanf(masks, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored) == 2 && blocked == 0 && (ignored & ~c_library) == 0,
+	   "blocks and ignores nothing");
 	is_int(open_fds(), before, "no descriptor is left behind in the parent");
 }
 
