@@ -15,6 +15,8 @@
 #include "lib/log.h"
 #include "lib/str.h"
 
+#include <math.h>
+
 /* Of several workloads and arches the gravest counts; what is still under way is the gravest. */
 enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_FAILED, OUTCOME_WORSE, OUTCOME_PENDING };
 
@@ -81,8 +83,14 @@ static int start_search(const struct look *l, const char *metric, const struct j
 			    l->tip->oid);
 		return OUTCOME_UNRELATED;
 	}
-	if (r < 0)
+	if (r == -ENOMEM)
 		return error_errno(err, r, "history of %.12s and %.12s", l->base->oid, l->tip->oid);
+	if (r < 0 || str_eq(base, l->tip->oid)) {
+		log_warning("tree %s %s: %s of %s on %s went from %g to %g, but %s: a new level", l->tip->tree, l->tip->ref, metric,
+			    l->workload, l->arch, c->before, c->after,
+			    r < 0 ? "the history cannot be read" : "the branch has moved back");
+		return OUTCOME_UNRELATED;
+	}
 	/* A rebased branch: the search starts where the two part, and its anchors tell whether the change lies behind that. */
 	question.good = base;
 	r = db_search_add(e->db, &question, now_wall_ns(), &id);
@@ -102,8 +110,10 @@ static int compare(const struct look *l, const struct workload *w, const struct 
 	const double floor = workload_floor(w, w->driver);
 	int r;
 
-	if (before->n == 0 || after->n == 0)
-		return error_set(err, -EINVAL, "workload %s reports no metric '%s'", w->name, w->driver);
+	if (before->n == 0 || after->n == 0) {
+		log_warning("workload %s reports no metric '%s'", w->name, w->driver);
+		return OUTCOME_FAILED;
+	}
 	r = judge_compare(before->items, before->n, after->items, after->n, JUDGE_EXACT, better_of(l, tip, w->driver), floor, &c);
 	if (r < 0)
 		return error_errno(err, r, "judge");
@@ -135,6 +145,11 @@ static int look_at(const struct look *l, struct error *err)
 		return r;
 	if (is_open(&tip) || (l->base && is_open(&base)))
 		return OUTCOME_PENDING;
+	if (tip.state == WANT_SLOW && l->base && base.state == WANT_MET && before.n) {
+		const struct judge_comparison overrun = { .before = before.items[0], .after = NAN, .ratio = NAN };
+
+		return start_search(l, w.driver, &overrun, err); /* overran its limit where the level did not */
+	}
 	if (tip.state != WANT_MET)
 		return OUTCOME_FAILED;
 	if (!l->base || base.state != WANT_MET)
@@ -172,7 +187,11 @@ static int detect_tip(struct service *s, const struct tip *tip, struct error *er
 
 	if (!tree)
 		return 0; /* not configured any more */
-	found = db_tip_accepted(s->engine->db, tip->tree, tip->ref, &base);
+	found = db_tip_searched(s->engine->db, tip->tree, tip->ref);
+	if (found > 0)
+		return 0; /* its level is not known yet: comparing with an older one would hide a second change */
+	if (found == 0)
+		found = db_tip_accepted(s->engine->db, tip->tree, tip->ref, &base);
 	if (found < 0)
 		return error_errno(err, found, "database");
 	for (size_t w = 0; tree->workloads[w]; w++)

@@ -2,6 +2,7 @@
 #include "daemon/dispatch.h"
 
 #include "daemon/record.h"
+#include "daemon/target.h"
 #include "db/job.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -99,6 +100,19 @@ static int make_running(struct engine *e, const struct job *job, struct running 
 	return 0;
 }
 
+/* A job of another toolchain, config or guest than today's: what wants it asks anew, in today's terms. */
+static int drop_job(struct engine *e, const struct job *job, struct error *err)
+{
+	int r = db_job_lease(e->db, job->id, "dropped", now_wall_ns(), now_wall_ns());
+
+	if (r >= 0)
+		r = db_job_end(e->db, job->id, "cancelled", "made for another toolchain, config or guest", now_wall_ns());
+	if (r < 0)
+		return error_errno(err, r, "database");
+	engine_wake(e);
+	return 0;
+}
+
 static int start_job(struct engine *e, const struct job *job, struct error *err)
 {
 	struct running *run;
@@ -109,6 +123,11 @@ static int start_job(struct engine *e, const struct job *job, struct error *err)
 
 	if (r < 0)
 		return error_errno(err, r, "job %lld", (long long)job->id);
+	r = target_job_current(e, run->spec, err);
+	if (r <= 0) {
+		running_free(run);
+		return r < 0 ? r : drop_job(e, job, err);
+	}
 	limit_ns = (uint64_t)json_get_int(run->spec, "limit_seconds", 3600) * NSEC_PER_SEC + HUNG_NS;
 	(void)snprintf(owner, sizeof(owner), "pid %d", getpid());
 	r = db_job_lease(e->db, job->id, owner, now, now + limit_ns);
@@ -156,8 +175,10 @@ int dispatch_start(struct engine *e, struct error *err)
 	for (size_t i = 0; i < jobs.n; i++) {
 		const struct job *job = &jobs.items[i];
 
-		if ((uint64_t)job->not_before_ns > now) {
-			wake_at(e, MIN((uint64_t)job->not_before_ns - now, 60 * NSEC_PER_SEC));
+		/* A time further away than any pause of ours was written before the clock was set back. */
+		if ((uint64_t)job->not_before_ns > now &&
+		    (uint64_t)job->not_before_ns - now <= ATTEMPTS_MAX * RETRY_PAUSE_NS) {
+			wake_at(e, (uint64_t)job->not_before_ns - now);
 			continue;
 		}
 		if (!fits(e, job->class)) {

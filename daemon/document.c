@@ -184,11 +184,27 @@ static json_t *cost_json(const struct sources *x)
 			 seconds, "build_seconds", cost.build_seconds, "run_seconds", cost.run_seconds);
 }
 
+/* Why it gave up, also after a restart: the log has it. */
+static void recall_reason(const struct sources *x)
+{
+	_cleanup_(search_entries_done) struct search_entries entries = { 0 };
+
+	if (*x->s->reason || !str_eq(x->s->question.verdict, "gave-up") ||
+	    db_search_entries(x->e->db, x->s->id, &entries) < 0)
+		return;
+	for (size_t i = 0; i < entries.n; i++)
+		if (str_eq(entries.items[i].action, "gave-up"))
+			(void)snprintf(x->s->reason, sizeof(x->s->reason), "%s", entries.items[i].reason);
+}
+
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
 	const char *status = str_eq(q->verdict, "gave-up") ? "gave-up" : "ok";
-	_cleanup_json_ json_t *part = json_pack(
+	_cleanup_json_ json_t *part = NULL;
+
+	recall_reason(x);
+	part = json_pack(
 		"{s:s, s:s, s:s, s:s?, s:{s:s, s:s}, s:s, s:s?, s:s, s:s, s:s, s:s}", "kind", "bisect", "status", status,
 		"verdict", q->verdict, "culprit", q->culprit, "range", "good", q->good, "bad", q->bad, "tree", q->tree, "ref",
 		q->ref, "workload", q->workload, "arch", q->arch, "metric", q->metric, "reason",
@@ -197,6 +213,8 @@ static int add_question(const struct sources *x, json_t *doc)
 	if (!part)
 		return -ENOMEM;
 	(void)json_object_update(doc, part);
+	if (str_eq(q->verdict, "set"))
+		(void)json_object_set_new(doc, "first_bad", json_string(x->s->graph.oids[x->d->first_bad]));
 	(void)json_object_set_new(doc, "reproduce",
 				  json_sprintf("mmbisect bisect --repo DIR --good %s --bad %s --workload %s --arch %s --metric %s%s",
 					       q->good, q->bad, q->workload, q->arch, q->metric,

@@ -21,6 +21,13 @@ static int step_search(struct service *s, const struct search *search, struct er
 	enum session_state state;
 	int r = session_step(s->engine, search->id, err, &state);
 
+	if (r < 0 && r != -ENOMEM && r != -ENOSPC && r != -EUCLEAN) {
+		/* A history or a question that cannot be read must not stand in the way of all others, at every start again. */
+		log_warning("search %lld: %s: given up", (long long)search->id, error_text(err));
+		r = session_abandon(s->engine, search->id, error_text(err));
+		error_done(err);
+		return r < 0 ? error_errno(err, r, "database") : 0;
+	}
 	if (r < 0)
 		return r;
 	if (state == SESSION_BROKEN)
@@ -98,15 +105,15 @@ static int store(struct service *s, const json_t *document, const struct finding
 	return 0;
 }
 
-/* A search with a culprit becomes a finding. */
-static int add_finding(struct service *s, const struct search *search, struct error *err)
+/* A search with a culprit becomes a finding; so does one with a set, by its first commit that was measured to be bad. */
+static int add_finding(struct service *s, const struct search *search, const json_t *answer, const char *oid, struct error *err)
 {
-	_cleanup_json_ json_t *document = json_loads(search->document, 0, NULL);
+	_cleanup_json_ json_t *document = json_copy((json_t *)(uintptr_t)answer);
 	_cleanup_(finding_done) struct finding f = { .search_id = search->id };
 	_cleanup_(commit_done) struct commit culprit = { 0 };
 	_cleanup_str_ struct str text = STR_INIT;
 	const char *fix = json_get_string(json_object_get(document, "fix"), "oid");
-	int r = repo_commit(s->engine->repo, search->culprit, err, &culprit);
+	int r = document ? repo_commit(s->engine->repo, oid, err, &culprit) : error_errno(err, -ENOMEM, "finding");
 
 	if (r < 0)
 		return r;
@@ -114,8 +121,8 @@ static int add_finding(struct service *s, const struct search *search, struct er
 		return error_errno(err, -ENOMEM, "finding");
 	r = report_text(document, &text);
 	if (r >= 0)
-		r = repo_patch_id(s->engine->repo, search->culprit, &f.patch_id);
-	f.culprit = strdup(search->culprit);
+		r = repo_patch_id(s->engine->repo, oid, &f.patch_id);
+	f.culprit = strdup(oid);
 	f.subject = strdup(culprit.subject);
 	f.report = str_take(&text);
 	if (r < 0 || !f.culprit || !f.subject || !f.report || str_set(&f.fix, fix) < 0)
@@ -137,6 +144,16 @@ static int settle_tip(struct service *s, const struct search *search, struct err
 	return r < 0 ? error_errno(err, r, "database") : 0;
 }
 
+static int add_finding_of(struct service *s, const struct search *search, struct error *err)
+{
+	_cleanup_json_ json_t *answer = search->document ? json_loads(search->document, 0, NULL) : NULL;
+	const char *oid = search->culprit;
+
+	if (!oid && str_eq(search->verdict, "set"))
+		oid = json_get_string(answer, "first_bad");
+	return oid && answer ? add_finding(s, search, answer, oid, err) : 0;
+}
+
 static int report_ended(struct service *s, struct error *err)
 {
 	_cleanup_(search_list_done) struct search_list ended = { 0 };
@@ -145,14 +162,18 @@ static int report_ended(struct service *s, struct error *err)
 	if (r < 0)
 		return error_errno(err, r, "database");
 	for (size_t i = 0; i < ended.n && r >= 0; i++) {
-		if (ended.items[i].culprit && ended.items[i].document)
-			r = add_finding(s, &ended.items[i], err);
+		r = add_finding_of(s, &ended.items[i], err);
 		if (r >= 0)
 			r = settle_tip(s, &ended.items[i], err);
 		if (r >= 0)
 			r = db_search_settle(s->engine->db, ended.items[i].id);
 		if (r < 0 && err->code == 0)
 			(void)error_errno(err, r, "search %lld", (long long)ended.items[i].id);
+	}
+	if (r >= 0) {
+		r = db_tip_release(s->engine->db);
+		if (r < 0)
+			(void)error_errno(err, r, "database");
 	}
 	return r;
 }

@@ -177,9 +177,12 @@ int outbox_step(struct service *s, struct error *err)
 	if (!s->mail_server || o->task)
 		return 0;
 	r = db_mail_next(s->engine->db, now_wall_ns(), &m);
-	if (r > 0)
-		return send(o, &m, err);
-	if (r >= 0)
+	if (r > 0 && send(o, &m, err) < 0) { /* it stays queued; the rest of the service goes on */
+		log_warning("mail %s: %s; will be tried again", m.message_id, error_text(err));
+		error_done(err);
+		r = db_mail_retry(s->engine->db, m.id, "cannot be handed over", now_wall_ns() + 60 * NSEC_PER_SEC);
+	}
+	if (r >= 0 && !o->task)
 		r = wake_for_next(o);
 	return r < 0 ? error_errno(err, r, "database") : 0;
 }

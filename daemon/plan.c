@@ -6,6 +6,7 @@
 #include "db/job.h"
 #include "db/run.h"
 #include "lib/clock.h"
+#include "lib/fs.h"
 #include "lib/hash.h"
 #include "lib/str.h"
 
@@ -78,13 +79,19 @@ static int queue_build(struct engine *e, const struct want *want, const char *co
 	if (r >= 0) {
 		_cleanup_free_ char *out = str_format("%s/%.32s", e->paths.images, image);
 
-		spec = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:s?, s:i, s:i, s:s, s:s}", "job", "build", "repo",
+		spec = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:s?, s:i, s:i, s:s, s:s, s:s}", "job", "build", "repo",
 				 e->paths.mirror, "commit", want->oid, "arch", want->arch, "base", "tinyconfig", "fragments",
 				 fragments, "out", out, "jobs", (int)sysconf(_SC_NPROCESSORS_ONLN), "limit_seconds",
-				 (int)e->settings.build_limit_seconds, "tree_oid", want->tree_oid, "config", config);
+				 (int)e->settings.build_limit_seconds, "tree_oid", want->tree_oid, "config", config,
+				 "toolchain", e->toolchain);
 		r = spec ? queue(e, want, "build", "build", key, spec, want->priority) : -ENOMEM;
 	}
 	return r < 0 ? error_errno(err, r, "queueing a build") : 0;
+}
+
+static char *build_key(const struct want *want, const char *config)
+{
+	return str_format("build %s %s %.16s", want->tree_oid, want->arch, config);
 }
 
 /* The image of the commit: 1 there (want continues), 0 *w says what. */
@@ -104,7 +111,7 @@ static int want_image(struct engine *e, const struct want *want, bool ask, struc
 		return answer(w, WANT_SKIPPED, "build-failed", ret_build->error);
 	if (r < 0)
 		return error_errno(err, r, "database");
-	key = str_format("build %s %s %.16s", want->tree_oid, want->arch, config);
+	key = build_key(want, config);
 	r = key ? broken(e, key, w) : -ENOMEM;
 	if (r != 0)
 		return r < 0 ? error_errno(err, r, "database") : 0;
@@ -148,6 +155,23 @@ static int queue_runs(struct engine *e, const struct want *want, const struct ta
 	return r < 0 ? error_errno(err, r, "queueing a run") : answer(w, WANT_PENDING, "ok", NULL);
 }
 
+/* The image is named by the database, but was deleted from the store: its samples stay true, only the file must come back. */
+static int want_file_back(struct engine *e, const struct want *want, struct error *err, struct want_result *w)
+{
+	_cleanup_free_ char *key = NULL;
+	char config[65];
+	int r = target_config(e, want->arch, err, config);
+
+	if (r < 0)
+		return r;
+	key = build_key(want, config);
+	r = key ? broken(e, key, w) : -ENOMEM;
+	if (r != 0)
+		return r < 0 ? error_errno(err, r, "database") : 0;
+	r = queue_build(e, want, config, key, err);
+	return r < 0 ? r : answer(w, WANT_PENDING, "ok", NULL);
+}
+
 static int want_runs(struct engine *e, const struct want *want, const struct target *t, const struct build *build, bool ask,
 		     struct error *err, struct want_result *w)
 {
@@ -170,6 +194,8 @@ static int want_runs(struct engine *e, const struct want *want, const struct tar
 		return answer(w, WANT_BROKEN, "infra", title);
 	if (!ask)
 		return answer(w, WANT_PENDING, "ok", NULL);
+	if (!fs_exists(build->kernel))
+		return want_file_back(e, want, err, w);
 	return queue_runs(e, want, t, build, n.ok, n.ok + n.timeout + n.boot_failed + n.crashed + n.other, err, w);
 }
 

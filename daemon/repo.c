@@ -4,6 +4,7 @@
 #include "lib/fs.h"
 #include "lib/str.h"
 
+#include <ftw.h>
 #include <git2.h>
 #include <iconv.h>
 
@@ -30,6 +31,34 @@ static int git_ready(void)
 	return 0;
 }
 
+static int remove_lock(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	if (flag == FTW_F && (str_ends(path, ".lock") || strstr(path, "/objects/pack/tmp_")))
+		(void)unlink(path);
+	return 0;
+}
+
+void repo_remove_locks(const char *mirror)
+{
+	static const char *const below[] = { "refs", "objects/pack" };
+	static const char *const files[] = { "packed-refs.lock", "HEAD.lock", "config.lock", "shallow.lock" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *path = str_format("%s/%s", mirror, files[i]);
+
+		if (path)
+			(void)unlink(path);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+		_cleanup_free_ char *path = str_format("%s/%s", mirror, below[i]);
+
+		if (path)
+			(void)nftw(path, remove_lock, 16, FTW_PHYS);
+	}
+}
+
 int repo_open(const char *mirror, struct error *err, struct repo **ret)
 {
 	_cleanup_(repo_closep) struct repo *repo = calloc(1, sizeof(*repo));
@@ -37,12 +66,12 @@ int repo_open(const char *mirror, struct error *err, struct repo **ret)
 
 	if (!repo || r < 0)
 		return error_errno(err, repo ? r : -ENOMEM, "git");
-	if (fs_exists(mirror))
-		r = git_repository_open_bare(&repo->mirror, mirror);
-	else
+	r = git_repository_open_bare(&repo->mirror, mirror);
+	if (r == GIT_ENOTFOUND) /* not there, or only half made when somebody was killed */
 		r = git_repository_init(&repo->mirror, mirror, 1);
 	if (r < 0)
 		return repo_git_error(err, r, mirror);
+	repo_remove_locks(mirror);
 	repo->path = strdup(mirror);
 	if (!repo->path)
 		return error_errno(err, -ENOMEM, "git");

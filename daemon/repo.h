@@ -16,8 +16,10 @@
 
 struct repo;
 
-/* Opens the mirror, makes it when it is not there. */
+/* Opens the mirror, makes it when it is not there. The state is ours alone, so locks in it are those of the killed. */
 int repo_open(const char *mirror, struct error *err, struct repo **ret);
+/* Removes what a killed git leaves: *.lock and half packs. Only while no git works in the mirror. */
+void repo_remove_locks(const char *mirror);
 /* Only reads user_dir, without any mirror: to check a question before anything is written. */
 int repo_open_read_only(const char *user_dir, struct error *err, struct repo **ret);
 /* Reads user_dir (work tree, worktree, bare) from now on for revisions and refs; its objects are seen by the mirror. */

@@ -83,6 +83,16 @@ int rows_step(struct engine *e, struct rows *rows, struct error *err, bool *ret_
 	return 0;
 }
 
+void rows_forget_broken(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (str_eq(rows->items[i].status, "infra")) {
+			free(TAKE_PTR(rows->items[i].status));
+			free(TAKE_PTR(rows->items[i].note));
+		}
+	rows->broken = false;
+}
+
 static int metric_json(struct engine *e, const struct want_result *w, const struct level *l, json_t **ret)
 {
 	_cleanup_(values_done) struct values values = { 0 };

@@ -31,6 +31,8 @@ int rows_add(struct rows *rows, const char *name, const char *label, const char 
 
 /* Asks for what is missing. *ret_pending: jobs are under way; else every row is measured or has a status. */
 int rows_step(struct engine *engine, struct rows *rows, struct error *err, bool *ret_pending);
+/* Rows that only infrastructure kept from being measured are open again. */
+void rows_forget_broken(struct rows *rows);
 /* The document's ROWs. */
 int rows_json(struct engine *engine, const struct rows *rows, struct error *err, json_t **ret);
 

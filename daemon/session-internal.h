@@ -33,7 +33,8 @@ struct session_obs {
 void session_obs_done(struct session_obs *obs);
 int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
 
-/* Measures the proof and ends the search: 1 done, 0 under way. */
+/* Measures the proof and ends the search. */
+enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };
 int session_verify(struct engine *engine, struct session *session, struct error *err);
 
 /* The answer as docs/architecture.md has it. */

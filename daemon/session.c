@@ -244,6 +244,7 @@ static int conclude(struct engine *e, struct session *s, const struct judge_deci
 
 static int search_phase(struct engine *e, struct session *s, struct error *err)
 {
+	s->reason[0] = '\0';
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		_cleanup_(session_obs_done) struct session_obs o = { 0 };
 		_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
@@ -277,6 +278,25 @@ static int reread(struct engine *e, struct session *s, struct error *err)
 	return 0;
 }
 
+/* After a restart with other tools the verdict may have no samples of today's identity: 1 it stands, 0 searched anew. */
+static int still_culprit(struct engine *e, struct session *s, struct error *err)
+{
+	_cleanup_(session_obs_done) struct session_obs o = { 0 };
+	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
+	int r = session_observe(e, s, err, &o);
+
+	if (r < 0)
+		return r;
+	r = judge_next(&s->graph.dag, o.obs, &o.options, &d);
+	if (r < 0)
+		return error_errno(err, r, "judge");
+	if (d.action == JUDGE_DONE && d.verdict == JUDGE_CULPRIT && str_eq(s->graph.oids[d.culprit], s->question.culprit))
+		return 1;
+	r = db_search_set_verdict(e->db, s->id, "searching", NULL, NULL);
+	engine_wake(e);
+	return r < 0 ? error_errno(err, r, "database") : 0;
+}
+
 int session_step(struct engine *e, int64_t id, struct error *err, enum session_state *ret)
 {
 	struct session *s;
@@ -297,14 +317,47 @@ int session_step(struct engine *e, int64_t id, struct error *err, enum session_s
 		if (r < 0)
 			return r;
 	}
-	if (str_eq(s->question.state, "verifying")) {
-		s->estimate = (struct session_estimate){ .verifying = true };
-		r = session_verify(e, s, err);
+	if (str_eq(s->question.state, "verifying") && str_eq(s->question.verdict, "culprit") && !s->rows_made) {
+		r = still_culprit(e, s, err);
 		if (r <= 0)
 			return r;
 	}
+	if (str_eq(s->question.state, "verifying")) {
+		s->estimate = (struct session_estimate){ .verifying = true };
+		r = session_verify(e, s, err);
+		if (r == VERIFY_BROKEN)
+			*ret = SESSION_BROKEN;
+		if (r != VERIFY_DONE)
+			return MIN(r, 0);
+	}
 	*ret = SESSION_DONE;
 	return 0;
+}
+
+int session_abandon(struct engine *e, int64_t id, const char *reason)
+{
+	struct search q = { 0 };
+	_cleanup_json_ json_t *document = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r = db_search_get(e->db, id, &q);
+
+	if (r >= 0) {
+		document = json_pack("{s:s, s:s, s:s, s:n, s:{s:s, s:s}, s:s, s:s, s:s, s:o}", "kind", "bisect", "status", "gave-up",
+				     "verdict", "gave-up", "culprit", "range", "good", q.good, "bad", q.bad, "workload",
+				     q.workload, "arch", q.arch, "metric", q.metric, "reason", json_bytes(reason));
+		text = document ? json_dumps(document, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+		r = text ? db_begin(e->db) : -ENOMEM;
+	}
+	if (r >= 0) {
+		r = db_search_set_verdict(e->db, id, "verifying", "gave-up", NULL);
+		if (r >= 0)
+			r = db_job_cancel_search(e->db, id, now_wall_ns());
+		if (r >= 0)
+			r = db_search_end(e->db, id, text, now_wall_ns());
+		r = db_end(e->db, r);
+	}
+	search_done(&q);
+	return r;
 }
 
 const char *session_broken(struct engine *e, int64_t id)

@@ -21,6 +21,8 @@ enum session_state {
  * session_broken() says why.
  */
 int session_step(struct engine *engine, int64_t search_id, struct error *err, enum session_state *ret);
+/* Ends a search that cannot be gone on with: verdict gave-up, with the reason. */
+int session_abandon(struct engine *engine, int64_t search_id, const char *reason);
 const char *session_broken(struct engine *engine, int64_t search_id);
 
 /* What is left, for progress: commits to measure and an idea of the rest. */

@@ -175,19 +175,21 @@ static struct target *target_free(struct target *t)
 }
 DEFINE_CLEANUP(struct target *, target_free);
 
-static int guest_hash(struct engine *e, struct target *t, struct error *err, char ret[65])
+static int file_hash(const char *path, struct error *err, char ret[65])
 {
 	_cleanup_free_ char *data = NULL;
 	size_t len;
-	int r;
+	int r = fs_read(path, INITRAMFS_MAX, &data, &len);
 
-	t->initramfs = str_format("%s/%s/initramfs.cpio", e->paths.guest, t->arch);
-	if (!t->initramfs)
-		return error_errno(err, -ENOMEM, "guest");
-	r = fs_read(t->initramfs, INITRAMFS_MAX, &data, &len);
 	if (r >= 0)
 		r = hash_mem(data, len, ret);
-	return r < 0 ? error_errno(err, r, "guest %s (make guest)", t->initramfs) : 0;
+	return r < 0 ? error_errno(err, r, "guest %s (make guest)", path) : 0;
+}
+
+static int guest_hash(struct engine *e, struct target *t, struct error *err, char ret[65])
+{
+	t->initramfs = str_format("%s/%s/initramfs.cpio", e->paths.guest, t->arch);
+	return t->initramfs ? file_hash(t->initramfs, err, ret) : error_errno(err, -ENOMEM, "guest");
 }
 
 static int target_new(struct engine *e, const char *arch, const char *workload, const char *class, struct error *err,
@@ -258,6 +260,48 @@ void target_free_all(struct engine *e)
 		free(e->configs);
 		e->configs = next;
 	}
+}
+
+static int build_current(struct engine *e, const json_t *spec, struct error *err)
+{
+	_cleanup_free_ char *toolchain = NULL;
+	const char *arch = json_get_string(spec, "arch");
+	char config[65], now[65];
+	int r = target_config(e, arch, err, config);
+
+	if (r >= 0)
+		r = hash_config(e, arch, err, now);
+	if (r >= 0)
+		r = toolchain_text(err, &toolchain);
+	if (r < 0)
+		return r;
+	if (!str_eq(config, now) || !str_eq(toolchain, e->toolchain))
+		return error_set(err, -ESTALE, "%s has changed: start again for a new baseline",
+				 str_eq(config, now) ? "the toolchain" : "the kernel config");
+	return str_eq(json_get_string(spec, "config"), config) && str_eq(json_get_string(spec, "toolchain"), toolchain);
+}
+
+static int run_current(struct engine *e, const json_t *spec, struct error *err)
+{
+	const char *class = json_get_string(json_object_get(spec, "machine"), "class");
+	const char *workload = json_get_string(json_object_get(spec, "workload"), "name");
+	const struct target *t;
+	char guest[65], line[80];
+	int r = target_get(e, json_get_string(spec, "arch"), workload, class, err, &t);
+
+	if (r >= 0)
+		r = file_hash(t->initramfs, err, guest);
+	if (r < 0)
+		return r == -ENOENT || r == -EINVAL ? 0 : r; /* a workload that is gone */
+	(void)snprintf(line, sizeof(line), "\nguest=%s\n", guest);
+	if (!strstr(t->text, line))
+		return error_set(err, -ESTALE, "the guest %s has changed: start again for a new baseline", t->initramfs);
+	return str_eq(json_get_string(spec, "series"), t->hash);
+}
+
+int target_job_current(struct engine *e, const json_t *spec, struct error *err)
+{
+	return str_eq(json_get_string(spec, "job"), "build") ? build_current(e, spec, err) : run_current(e, spec, err);
 }
 
 int target_job_parts(const struct target *t, json_t **ret_machine, json_t **ret_workload)

@@ -18,6 +18,12 @@ int target_config(struct engine *engine, const char *arch, struct error *err, ch
 /* The fragments of an arch, in merge order, as a JSON array of paths. */
 int target_fragments(struct engine *engine, const char *arch, struct error *err, json_t **ret);
 
+/*
+ * Whether a queued job is still what would be asked for today: 1 yes, 0 it is of another toolchain, config or guest.
+ * -ESTALE: the tools or files have changed under this process, which must start anew before it measures on.
+ */
+int target_job_current(struct engine *engine, const json_t *spec, struct error *err);
+
 /* The worker's `machine` and `workload` objects. */
 int target_job_parts(const struct target *target, json_t **ret_machine, json_t **ret_workload);
 

@@ -36,7 +36,7 @@ static int add_fixed(struct engine *e, struct session *s, const struct commit *c
 	if (r < 0)
 		return r;
 	r = repo_cherry_pick(e->repo, fix, culprit->oid, &why, &fixed);
-	if (r == -EDOM)
+	if (r < 0 && r != -ENOMEM)
 		return rows_add(&s->rows, "fixed", "culprit + fix", NULL, "does-not-apply", error_text(&why));
 	if (r < 0)
 		return error_set(err, r, "%s", error_text(&why));
@@ -49,7 +49,7 @@ static int add_reverted(struct engine *e, struct session *s, const struct commit
 	_cleanup_free_ char *reverted = NULL;
 	int r = repo_revert(e->repo, culprit->oid, s->question.bad, &why, &reverted);
 
-	if (r == -EDOM)
+	if (r < 0 && r != -ENOMEM)
 		return rows_add(&s->rows, "reverted", "bad tip, culprit reverted", NULL, "does-not-revert", error_text(&why));
 	if (r < 0)
 		return error_set(err, r, "%s", error_text(&why));
@@ -117,6 +117,11 @@ int session_verify(struct engine *e, struct session *s, struct error *err)
 			r = rows_step(e, &s->rows, err, &pending);
 		if (r < 0 || pending)
 			return r < 0 ? r : 0;
+		if (s->rows.broken) {
+			(void)snprintf(s->reason, sizeof(s->reason), "a row of the proof cannot be measured");
+			rows_forget_broken(&s->rows);
+			return VERIFY_BROKEN;
+		}
 	}
 	return end_search(e, s, err);
 }

@@ -145,6 +145,8 @@ static void on_line(struct task *task, json_t *line, void *userdata)
 		return;
 	w->listed++;
 	r = db_ref_known(w->service->engine->db, w->tree->name, ref, oid);
+	if (r > 0 && is_watched(w->tree, ref)) /* known, but watched only from now on? */
+		r = db_tip_any(w->service->engine->db, w->tree->name, ref);
 	if (r == 0)
 		w->changed = true;
 }
@@ -161,6 +163,17 @@ static bool lost_branch(const struct watch *w)
 	return n > w->listed;
 }
 
+static bool others_fetch(const struct watch *w)
+{
+	for (size_t i = 0; i < w->service->n_trees; i++) {
+		const struct watch *other = w->service->trees[i].watch;
+
+		if (other && other != w && other->work == WATCH_FETCH)
+			return true;
+	}
+	return false;
+}
+
 static void on_end(struct task *task, const struct task_end *end, void *userdata)
 {
 	static const char *const what[] = { [WATCH_LIST] = "listing refs", [WATCH_FETCH] = "fetching" };
@@ -172,6 +185,8 @@ static void on_end(struct task *task, const struct task_end *end, void *userdata
 	else if (end->status != 0)
 		why = strdup(*end->stderr_tail ? end->stderr_tail : "failed");
 	w->task = task_free(task);
+	if (why && w->work == WATCH_FETCH && !others_fetch(w))
+		repo_remove_locks(w->service->engine->paths.mirror);
 	if (why)
 		failed(w, what[w->work], why);
 	else if (w->work == WATCH_FETCH)

@@ -115,7 +115,8 @@ int db_mail_next(struct db *db, uint64_t now_ns, struct mail *ret)
 	struct mail m = { 0 };
 	int r = db_query(db, &q,
 			 "SELECT id, finding_id, attempts, message_id, sender, recipients, message FROM mail"
-			 " WHERE state = 'queued' AND next_ns <= ? ORDER BY id LIMIT 1",
+			 /* further away than any pause: written before the clock was set back */
+			 " WHERE state = 'queued' AND (next_ns <= ?1 OR next_ns > ?1 + 7200000000000) ORDER BY id LIMIT 1",
 			 "i", (int64_t)now_ns);
 
 	if (r >= 0)

@@ -2,6 +2,7 @@
 #include "db/job.h"
 
 #include "db/query.h"
+#include "lib/clock.h"
 
 static void job_done(struct job *job)
 {
@@ -134,8 +135,8 @@ int db_job_failures(struct db *db, const char *key, uint64_t since_ns, int64_t *
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	int r = db_query(db, &q,
-			 "SELECT count(*), max(id), error FROM job WHERE key = ? AND state = 'failed' AND ended_ns >= ?", "si",
-			 key, (int64_t)since_ns);
+			 "SELECT count(*), max(id), error FROM job WHERE key = ? AND state = 'failed' AND ended_ns BETWEEN ? AND ?",
+			 "sii", key, (int64_t)since_ns, (int64_t)now_wall_ns());
 
 	if (r >= 0)
 		r = db_step(db, q);

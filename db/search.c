@@ -47,7 +47,7 @@ int db_search_add(struct db *db, const struct search *s, uint64_t now_ns, int64_
 {
 	int r = db_int(db, ret_id,
 		       "SELECT id FROM search WHERE tree = ? AND good = ? AND bad = ? AND workload = ? AND arch = ?"
-		       " AND metric = ? AND class = ? AND first_parent = ? ORDER BY id DESC LIMIT 1",
+		       " AND metric = ? AND class = ? AND first_parent = ? AND state <> 'done' ORDER BY id DESC LIMIT 1",
 		       "sssssssi", s->tree, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
 		       (int64_t)s->first_parent);
 

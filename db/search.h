@@ -22,7 +22,7 @@ struct search_list {
 };
 void search_list_done(struct search_list *list);
 
-/* Finds the search of this question (newest) or adds it. ret_id. 1 added, 0 was there. */
+/* Finds the open search of this question or adds one: one that is over is asked again, its samples are there. ret_id. 1 added, 0 was there. */
 int db_search_add(struct db *db, const struct search *question, uint64_t now_ns, int64_t *ret_id);
 int db_search_get(struct db *db, int64_t id, struct search *ret); /* -ENOENT */
 /* open: only those that are not done. Newest last. */

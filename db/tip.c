@@ -80,25 +80,44 @@ int db_ref_live(struct db *db, const char *tree, char ***ret, size_t *ret_n)
 	return 0;
 }
 
+int db_tip_any(struct db *db, const char *tree, const char *ref)
+{
+	int64_t n;
+	int r = db_int(db, &n, "SELECT count(*) FROM tip WHERE tree = ? AND ref = ?", "ss", tree, ref);
+
+	return r < 0 ? r : n > 0;
+}
+
+/* A new tip replaces one that still waits. */
+static int add_tip(struct db *db, const char *tree, const char *ref, const char *oid, uint64_t now_ns)
+{
+	int r = db_run(db, NULL, NULL,
+		       "UPDATE tip SET state = 'superseded', reason = 'a newer tip was pushed'"
+		       " WHERE tree = ? AND ref = ? AND state = 'new'",
+		       "ss", tree, ref);
+
+	if (r >= 0 && oid)
+		r = db_run(db, NULL, NULL, "INSERT INTO tip (tree, ref, oid, state, at_ns) VALUES (?, ?, ?, 'new', ?)", "sssi",
+			   tree, ref, oid, (int64_t)now_ns);
+	return r;
+}
+
 int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oid, bool watched, uint64_t now_ns)
 {
-	int r = db_ref_known(db, tree, ref, oid);
+	int known = db_ref_known(db, tree, ref, oid), any = watched && oid ? db_tip_any(db, tree, ref) : 1, r;
 
-	if (r != 0)
-		return r < 0 ? r : 0;
+	if (known < 0 || any < 0)
+		return MIN(known, any);
+	if (known && any)
+		return 0;
 	r = db_begin(db);
 	if (r < 0)
 		return r;
-	r = db_run(db, NULL, NULL, "INSERT INTO ref_event (tree, ref, oid, at_ns) VALUES (?, ?, ?, ?)", "sssi", tree, ref, oid,
-		   (int64_t)now_ns);
+	if (!known)
+		r = db_run(db, NULL, NULL, "INSERT INTO ref_event (tree, ref, oid, at_ns) VALUES (?, ?, ?, ?)", "sssi", tree, ref,
+			   oid, (int64_t)now_ns);
 	if (r >= 0 && watched)
-		r = db_run(db, NULL, NULL,
-			   "UPDATE tip SET state = 'superseded', reason = 'a newer tip was pushed'"
-			   " WHERE tree = ? AND ref = ? AND state = 'new'",
-			   "ss", tree, ref);
-	if (r >= 0 && watched && oid)
-		r = db_run(db, NULL, NULL, "INSERT INTO tip (tree, ref, oid, state, at_ns) VALUES (?, ?, ?, 'new', ?)", "sssi",
-			   tree, ref, oid, (int64_t)now_ns);
+		r = add_tip(db, tree, ref, oid, now_ns);
 	r = db_end(db, r);
 	return r < 0 ? r : 1;
 }
@@ -142,4 +161,20 @@ int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip
 int db_tip_set(struct db *db, int64_t id, const char *state, const char *reason)
 {
 	return db_run(db, NULL, NULL, "UPDATE tip SET state = ?, reason = ? WHERE id = ?", "ssi", state, reason, id);
+}
+
+int db_tip_searched(struct db *db, const char *tree, const char *ref)
+{
+	int64_t n;
+	int r = db_int(db, &n, "SELECT count(*) FROM tip WHERE tree = ? AND ref = ? AND state = 'searched'", "ss", tree, ref);
+
+	return r < 0 ? r : n > 0;
+}
+
+int db_tip_release(struct db *db)
+{
+	return db_run(db, NULL, NULL,
+		      "UPDATE tip SET state = 'accepted', reason = 'its searches are over' WHERE state = 'searched' AND NOT EXISTS"
+		      " (SELECT 1 FROM search s WHERE s.tree = tip.tree AND s.bad = tip.oid AND s.settled = 0)",
+		      "");
 }

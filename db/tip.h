@@ -27,9 +27,15 @@ int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oi
 int db_ref_known(struct db *db, const char *tree, const char *ref, const char *oid);
 /* Names of the refs of a tree that were there when last seen; strv_free() frees them. */
 int db_ref_live(struct db *db, const char *tree, char ***ret, size_t *ret_n);
+/* 1 this ref has had a tip, 0 not: it was not watched so far. */
+int db_tip_any(struct db *db, const char *tree, const char *ref);
 int db_tip_list(struct db *db, const char *state, struct tip_list *ret);
 /* The newest accepted tip of a ref: 1 found, 0 none. */
 int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip *ret);
+/* 1 a tip of this ref waits for the end of its search, 0 none does. */
+int db_tip_searched(struct db *db, const char *tree, const char *ref);
+/* Tips that wait for searches which are all over: their level is known. */
+int db_tip_release(struct db *db);
 int db_tip_set(struct db *db, int64_t id, const char *state, const char *reason);
 
 #endif
