@@ -16,6 +16,8 @@ mkdir -p "$state"
 bash tests/demo/make-base.sh "$demo/base.git" || exit 1
 [ -s "$demo/history.json" ] || node tests/demo/make-history.mjs --repo "$demo/base.git" --seed 2022 --json "$demo/history.json"
 rev=$(node -e 'console.log(JSON.parse(require("fs").readFileSync(process.argv[1])).culprit)' "$demo/history.json")
+# An image that somebody deleted is built again; its samples stay.
+rm -rf "$(dirname "$(sqlite3 -readonly "$state/mmbisect.db" "SELECT kernel FROM build WHERE oid = '$rev' AND status = 'ok' LIMIT 1" 2>/dev/null)")/kernel"
 for _ in $(seq "$(nproc)"); do
 	(while :; do :; done) &
 	hogs+=($!)
