@@ -49,10 +49,20 @@ PROGRAMS := $(patsubst %.c,$(O)/bin/%,$(notdir $(wildcard $(MAINS))))
 TEST_SRC := $(wildcard tests/lib/test-*.c tests/db/test-*.c tests/daemon/test-*.c tests/judge/test-*.c tests/workers/test-*.c tests/web/test-*.c)
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(TEST_SRC))
 
-.PHONY: all programs guest clean help install tests
+.PHONY: all programs guest demo test clean help install tests
 all: programs guest
 
 programs: $(PROGRAMS)
+
+# The recipes call make again, so that what was just installed is seen.
+demo: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@O=$(O) bash tests/demo/demo.sh
+
+test: test-deps
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
+	@bash tests/tools/run-tests.sh
 
 -include workers/guest/guest.mk
 -include web/web.mk

@@ -253,13 +253,10 @@ int document_make(struct engine *e, struct session *s, struct error *err, json_t
 	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
 	_cleanup_json_ json_t *doc = json_object();
 	struct sources x = { .e = e, .s = s, .o = &o, .d = &d };
-	int r = session_observe(e, s, err, &o);
+	int r = session_decide(e, s, err, &o, &d);
 
 	if (r < 0)
 		return r;
-	r = judge_next(&s->graph.dag, o.obs, &o.options, &d);
-	if (r < 0)
-		return error_errno(err, r, "judge");
 	r = add_parts(&x, doc, err);
 	if (r < 0)
 		return r;

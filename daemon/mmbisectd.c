@@ -3,6 +3,7 @@
  * mmbisectd: watches trees, measures tips, searches, proves, mails. One process, one event loop; the only writer of its
  * database. `--list-refs URL` is the child that watch.c starts for each look at a server.
  */
+#include "daemon/loop.h"
 #include "daemon/progress.h"
 #include "daemon/service.h"
 #include "db/search.h"
@@ -10,7 +11,6 @@
 #include "lib/str.h"
 
 #include <getopt.h>
-#include <signal.h>
 #include <systemd/sd-daemon.h>
 
 enum { EXIT_USAGE = 2, EXIT_INFRA = 3 };
@@ -73,26 +73,6 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
-static int set_up_loop(struct service *s, struct error *err)
-{
-	sigset_t signals;
-	int r;
-
-	(void)sigemptyset(&signals);
-	(void)sigaddset(&signals, SIGINT);
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	r = sd_event_new(&s->loop);
-	if (r >= 0)
-		r = sd_event_add_signal(s->loop, NULL, SIGINT, on_signal, s);
-	if (r >= 0)
-		r = sd_event_add_signal(s->loop, NULL, SIGTERM, on_signal, s);
-	if (r >= 0)
-		r = sd_event_set_watchdog(s->loop, true);
-	return r < 0 ? error_errno(err, r, "event loop") : 0;
-}
-
 static int check_definitions(const struct service *s, const struct paths *paths, struct error *err)
 {
 	int r = 0;
@@ -124,7 +104,9 @@ static int set_up(struct service *s, struct error *err)
 	if (r >= 0)
 		r = check_definitions(s, &paths, err);
 	if (r >= 0)
-		r = set_up_loop(s, err);
+		r = loop_new(on_signal, s, err, &s->loop);
+	if (r >= 0)
+		(void)sd_event_set_watchdog(s->loop, true);
 	if (r >= 0)
 		r = engine_new(s->loop, &paths, &settings, err, &s->engine);
 	if (r < 0)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/oneshot.h"
 
+#include "daemon/loop.h"
 #include "daemon/progress.h"
 #include "daemon/target.h"
 #include "lib/fs.h"
 #include "lib/log.h"
 #include "lib/str.h"
 
-#include <signal.h>
 
 /* A kernel tree with its objects, twice, and some room. */
 #define DISK_NEEDED (UINT64_C(3) << 30)
@@ -130,21 +130,11 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 static int set_up_loop(struct oneshot *shot, struct error *err)
 {
 	uint64_t now = 0;
-	sigset_t signals;
-	int r;
+	int r = loop_new(on_signal, shot, err, &shot->loop);
 
-	(void)sigemptyset(&signals);
-	(void)sigaddset(&signals, SIGINT);
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	r = sd_event_new(&shot->loop);
-	if (r >= 0)
-		r = sd_event_add_signal(shot->loop, NULL, SIGINT, on_signal, shot);
-	if (r >= 0)
-		r = sd_event_add_signal(shot->loop, NULL, SIGTERM, on_signal, shot);
-	if (r >= 0)
-		r = sd_event_now(shot->loop, CLOCK_MONOTONIC, &now);
+	if (r < 0)
+		return r;
+	r = sd_event_now(shot->loop, CLOCK_MONOTONIC, &now);
 	if (r >= 0)
 		r = sd_event_add_time(shot->loop, NULL, CLOCK_MONOTONIC, now + 1000000, 0, on_tick, shot);
 	return r < 0 ? error_errno(err, r, "event loop") : 0;

@@ -33,6 +33,10 @@ struct session_obs {
 void session_obs_done(struct session_obs *obs);
 int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
 
+/* The observations, and what the judge makes of them. Both are the caller's on success; the decision borrows nothing. */
+int session_decide(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret_obs,
+		   struct judge_decision *ret_decision);
+
 /* Measures the proof and ends the search. */
 enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };
 int session_verify(struct engine *engine, struct session *session, struct error *err);

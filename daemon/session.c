@@ -172,6 +172,17 @@ static int log_decision(struct engine *e, const struct session *s, const char *a
 	return 0;
 }
 
+int session_decide(struct engine *e, struct session *s, struct error *err, struct session_obs *ret_obs,
+		   struct judge_decision *ret_decision)
+{
+	int r = session_observe(e, s, err, ret_obs);
+
+	if (r < 0)
+		return r;
+	r = judge_next(&s->graph.dag, ret_obs->obs, &ret_obs->options, ret_decision);
+	return r < 0 ? error_errno(err, r, "judge") : 0;
+}
+
 enum { ASK_AGAIN, ASK_WAIT, ASK_CONCLUDED, ASK_BROKEN };
 
 /* The search ends without an answer of the judge's. */
@@ -248,13 +259,10 @@ static int search_phase(struct engine *e, struct session *s, struct error *err)
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		_cleanup_(session_obs_done) struct session_obs o = { 0 };
 		_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
-		int r = session_observe(e, s, err, &o);
+		int r = session_decide(e, s, err, &o, &d);
 
 		if (r < 0)
 			return r;
-		r = judge_next(&s->graph.dag, o.obs, &o.options, &d);
-		if (r < 0)
-			return error_errno(err, r, "judge");
 		s->estimate.steps_left = d.steps_left;
 		if (d.action == JUDGE_DONE)
 			return conclude(e, s, &d, err);
@@ -283,13 +291,10 @@ static int still_culprit(struct engine *e, struct session *s, struct error *err)
 {
 	_cleanup_(session_obs_done) struct session_obs o = { 0 };
 	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
-	int r = session_observe(e, s, err, &o);
+	int r = session_decide(e, s, err, &o, &d);
 
 	if (r < 0)
 		return r;
-	r = judge_next(&s->graph.dag, o.obs, &o.options, &d);
-	if (r < 0)
-		return error_errno(err, r, "judge");
 	if (d.action == JUDGE_DONE && d.verdict == JUDGE_CULPRIT && str_eq(s->graph.oids[d.culprit], s->question.culprit))
 		return 1;
 	r = db_search_set_verdict(e->db, s->id, "searching", NULL, NULL);

@@ -8,21 +8,11 @@ DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificat
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
 TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
-.PHONY: deps test-deps demo test check check-san lint e2e bench
+.PHONY: deps test-deps check lint
 deps:
 	@tests/tools/deps.sh $(DEPS)
 test-deps: deps
 	@tests/tools/deps.sh $(TEST_DEPS)
-
-# The recipes call make again, so that what was just installed is seen.
-demo: deps
-	@$(MAKE) --no-print-directory -j2 all
-	@O=$(O) bash tests/demo/demo.sh
-
-test: test-deps
-	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
-	@bash tests/tools/run-tests.sh
 
 # Everything but real kernels, quick; with sanitizers.
 check: test-deps
