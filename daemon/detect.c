@@ -58,13 +58,12 @@ static int measure(const struct look *l, const char *oid, const char *metric, st
 static enum judge_better better_of(const struct look *l, const struct want_result *w, const char *metric)
 {
 	_cleanup_(level_list_done) struct level_list levels = { 0 };
+	const struct level *level;
 
 	if (db_level_list(l->service->engine->db, w->series, w->signature, &levels) < 0)
 		return JUDGE_LOWER;
-	for (size_t i = 0; i < levels.n; i++)
-		if (str_eq(levels.items[i].metric, metric))
-			return str_eq(levels.items[i].better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
-	return JUDGE_LOWER;
+	level = level_list_find(&levels, metric);
+	return level && str_eq(level->better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
 }
 
 static int start_search(const struct look *l, const char *metric, const struct judge_comparison *c, struct error *err)

@@ -30,14 +30,15 @@ static json_t *candidates_json(const struct sources *x)
 static const char *metric_unit(const struct sources *x, char out[32])
 {
 	_cleanup_(level_list_done) struct level_list levels = { 0 };
+	const struct level *level;
 	const struct want_result *look = &x->o->looks[0];
 
 	(void)snprintf(out, 32, "%s", "");
 	if (!look->series || !look->signature || db_level_list(x->e->db, look->series, look->signature, &levels) < 0)
 		return out;
-	for (size_t i = 0; i < levels.n; i++)
-		if (str_eq(levels.items[i].metric, x->s->question.metric))
-			(void)snprintf(out, 32, "%s", levels.items[i].unit);
+	level = level_list_find(&levels, x->s->question.metric);
+	if (level)
+		(void)snprintf(out, 32, "%s", level->unit);
 	return out;
 }
 

@@ -122,13 +122,12 @@ static int observe_node(struct engine *e, struct session *s, int node, struct se
 static enum judge_better metric_better(struct engine *e, const struct session *s, const struct want_result *look)
 {
 	_cleanup_(level_list_done) struct level_list levels = { 0 };
+	const struct level *level;
 
 	if (!look->series || !look->signature || db_level_list(e->db, look->series, look->signature, &levels) < 0)
 		return JUDGE_LOWER;
-	for (size_t i = 0; i < levels.n; i++)
-		if (str_eq(levels.items[i].metric, s->question.metric))
-			return str_eq(levels.items[i].better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
-	return JUDGE_LOWER;
+	level = level_list_find(&levels, s->question.metric);
+	return level && str_eq(level->better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
 }
 
 int session_observe(struct engine *e, struct session *s, struct error *err, struct session_obs *ret)

@@ -138,6 +138,14 @@ void level_list_done(struct level_list *list)
 	*list = (struct level_list){ 0 };
 }
 
+const struct level *level_list_find(const struct level_list *list, const char *metric)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->items[i].metric, metric) == 0)
+			return &list->items[i];
+	return NULL;
+}
+
 int db_level_list(struct db *db, const char *series, const char *signature, struct level_list *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

@@ -55,6 +55,8 @@ struct level_list {
 	size_t n, capacity;
 };
 void level_list_done(struct level_list *list);
+/* The level of a metric, NULL when there is none. Borrowed. */
+const struct level *level_list_find(const struct level_list *list, const char *metric);
 int db_level_list(struct db *db, const char *series, const char *signature, struct level_list *ret);
 /* Throws the derived rows away and makes them anew from the samples. */
 int db_level_rebuild(struct db *db);
