@@ -167,11 +167,12 @@ static void add_namespaces(struct argv *a, const struct slot *slot)
 	argv_add(a, "--");
 }
 
+/* CCACHE_DEPEND: a miss compiles once; the dependency file says what was read (cold mm/ and fs/proc/: 51 s, with a preprocessor run first 75). */
 static void add_env(struct argv *env)
 {
 	static const char *const fixed[] = { "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", "TZ=UTC", "USER=nobody",
 					     "SHELL=/bin/sh", "CCACHE_DIR=/ccache", "CCACHE_MAXSIZE=2G",
-					     "CCACHE_NOHASHDIR=1", "CCACHE_TEMPDIR=/ccache/tmp", NULL };
+					     "CCACHE_NOHASHDIR=1", "CCACHE_DEPEND=1", "CCACHE_TEMPDIR=/ccache/tmp", NULL };
 	_cleanup_free_ char *path = toolchain_sandbox_path();
 
 	env->failed |= !path;

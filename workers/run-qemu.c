@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "workers/run-qemu.h"
 
+#include "workers/run-tsc.h"
+
 #define KERNEL_CMDLINE_MAX 2047 /* COMMAND_LINE_SIZE of x86 and arm64, less the NUL */
 #define ARGS_MAX 80
 
@@ -65,6 +67,15 @@ int run_qemu_supported(const struct run_job *job, struct error *err)
 	return error_set(err, -EOPNOTSUPP, "there is no machine for arch \"%s\"", job->arch);
 }
 
+/* Not part of the machine: it says what the host is, not what the guest is to be. */
+static void add_tsc(const struct run_job *job, struct str *s)
+{
+	unsigned khz;
+
+	if (job->class == RUN_TIME && str_eq(job->arch, "x86_64") && run_tsc_khz(&khz) >= 0)
+		(void)str_addf(s, " tsc_early_khz=%u", khz);
+}
+
 int run_kernel_cmdline(const struct run_job *job, struct error *err, char **ret)
 {
 	const struct run_port *port = find_port(job);
@@ -78,6 +89,7 @@ int run_kernel_cmdline(const struct run_job *job, struct error *err, char **ret)
 	(void)str_addf(&s, "console=%s %s%spanic=-1 printk.time=1 mmb.nonce=%s mmb.port=%s mmb.workload=%s",
 		       port->console, job->cmdline, *job->cmdline ? " " : "", job->nonce, port->results,
 		       job->workload);
+	add_tsc(job, &s);
 	json_object_foreach((json_t *)(uintptr_t)job->params, name, value)
 		(void)str_addf(&s, " mmb.%s=%s", name, json_string_value(value));
 	if (s.failed)
@@ -160,7 +172,8 @@ int run_qemu_argv(const struct run_job *job, const struct run_fds *fds, struct e
 	add(&a, "-cpu");
 	add(&a, "%s", job->cpu);
 	add(&a, "-smp");
-	add(&a, "%u", job->vcpus);
+	/* the MP table lists one processor a socket */
+	add(&a, "%u,sockets=%u,cores=1,threads=1", job->vcpus, job->vcpus);
 	add(&a, "-m");
 	add(&a, "%u", job->memory_mib);
 	add_all(&a, common_args);
