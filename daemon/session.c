@@ -152,7 +152,6 @@ int session_observe(struct engine *e, struct session *s, struct error *err, stru
 	o.options = (struct judge_options){ .cls = str_eq(s->question.class, "time") ? JUDGE_TIME : JUDGE_EXACT,
 					    .better = metric_better(e, s, &o.looks[0]),
 					    .floor = workload_floor(&workload, s->question.metric),
-					    .runs = e->settings.search_runs,
 					    .first_parent = s->question.first_parent };
 	*ret = o;
 	o = (struct session_obs){ 0 };

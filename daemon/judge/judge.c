@@ -6,20 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/judge/noisy.h"
 #include "daemon/judge/search.h"
 #include "daemon/judge/sides.h"
 #include "daemon/judge/stats.h"
-
-/* Noisy anchors get at most this many times the runs of a commit. */
-#define ANCHOR_EFFORT 3
 
 /* One question, while it is being answered. */
 struct ask {
 	const struct judge_obs *good, *bad;
 	int bad_node;
 	const struct judge_options *opt;
-	unsigned runs; /* a commit */
-	double alpha;
 };
 
 /* Macros, so that formats are checked at the call; what is too long is cut. */
@@ -37,16 +33,16 @@ static bool finish(struct judge_decision *d, enum judge_verdict verdict)
 static void want(struct judge_decision *d, int node, unsigned runs)
 {
 	d->action = JUDGE_MEASURE;
-	d->wants[d->n_wants++] = (struct judge_want){node, runs};
+	d->wants[d->n_wants++] = (struct judge_want){.node = node, .runs = runs};
 }
 
-/* Ask for the anchors that have fewer than `runs` values; false when none has. */
-static bool want_anchors(const struct ask *a, unsigned runs, struct judge_decision *d)
+/* Ask for the anchors that have no value; false when both have one. */
+static bool want_anchors(const struct ask *a, struct judge_decision *d)
 {
-	if (a->good->n_values < runs)
-		want(d, 0, runs);
-	if (a->bad->state != JUDGE_SLOW && a->bad->n_values < runs)
-		want(d, a->bad_node, runs);
+	if (a->good->n_values == 0)
+		want(d, 0, 1);
+	if (a->bad->state != JUDGE_SLOW && a->bad->n_values == 0)
+		want(d, a->bad_node, 1);
 	return d->n_wants > 0;
 }
 
@@ -69,32 +65,6 @@ static bool give_up(const struct ask *a, struct judge_decision *d)
 	return false;
 }
 
-/* Runs that both anchors get at first: enough that the rank test can say anything. 0: not within
- * the limit. */
-static unsigned anchor_runs(const struct ask *a)
-{
-	if (a->opt->cls == JUDGE_EXACT || a->bad->state == JUDGE_SLOW)
-		return a->runs;
-	for (unsigned n = a->runs; n <= ANCHOR_EFFORT * a->runs; n++)
-		if (judge_rank_test_min_p(n, n) <= a->alpha)
-			return n;
-	return 0;
-}
-
-/* More runs for anchors that could not be told apart: the next multiple of a commit's runs. */
-static bool want_more(const struct ask *a, struct judge_decision *d)
-{
-	size_t have =
-		d->change.n_before < d->change.n_after ? d->change.n_before : d->change.n_after;
-	size_t next = (have / a->runs + 1) * a->runs;
-
-	if (a->opt->cls == JUDGE_EXACT || next > (size_t)ANCHOR_EFFORT * a->runs)
-		return false;
-	explain(d, "%zu and %zu runs do not tell the ends apart (p = %.2g): more runs",
-		d->change.n_before, d->change.n_after, d->change.p);
-	return want_anchors(a, (unsigned)next, d);
-}
-
 /* What the comparison of the anchors means. True: the decision is made. */
 static bool weigh_anchors(const struct ask *a, struct judge_decision *d)
 {
@@ -107,16 +77,10 @@ static bool weigh_anchors(const struct ask *a, struct judge_decision *d)
 		return done(d, JUDGE_NOT_REPRODUCED,
 			    "opposite sign: the bad end is better (good %.6g, bad %.6g)", c->before,
 			    c->after);
-	case JUDGE_SAME:
+	default: /* exact values are the same or not */
 		return done(d, JUDGE_NOT_REPRODUCED,
 			    "no change above the floor of %g %% (good %.6g, bad %.6g)",
 			    100 * a->opt->floor, c->before, c->after);
-	case JUDGE_UNCLEAR:
-	default:
-		return want_more(a, d) || done(d, JUDGE_NOT_REPRODUCED,
-					       "%zu and %zu runs do not tell the ends apart (good "
-					       "%.6g, bad %.6g, p = %.2g)",
-					       c->n_before, c->n_after, c->before, c->after, c->p);
 	}
 }
 
@@ -140,12 +104,7 @@ static int judge_anchors(const struct ask *a, struct judge_decision *d)
 {
 	if (give_up(a, d))
 		return 1;
-	unsigned runs = anchor_runs(a);
-	if (runs == 0)
-		return done(d, JUDGE_GAVE_UP,
-			    "%u runs an end can never reach p <= %g: allow more runs a commit",
-			    ANCHOR_EFFORT * a->runs, a->alpha);
-	if (want_anchors(a, runs, d)) {
+	if (want_anchors(a, d)) {
 		explain(d, "the ends first: is there a change to search for?");
 		return 1;
 	}
@@ -155,11 +114,7 @@ static int judge_anchors(const struct ask *a, struct judge_decision *d)
 	}
 	int r = judge_compare(a->good->values, a->good->n_values, a->bad->values, a->bad->n_values,
 			      a->opt->cls, a->opt->better, a->opt->floor, &d->change);
-	if (r < 0)
-		return r;
-	d->change.relation =
-		judge_relation_at(&d->change, a->opt->cls, a->opt->better, a->opt->floor, a->alpha);
-	return weigh_anchors(a, d);
+	return r < 0 ? r : weigh_anchors(a, d);
 }
 
 static unsigned steps_left(const struct judge_search *s)
@@ -171,9 +126,9 @@ static unsigned steps_left(const struct judge_search *s)
 	return steps < (unsigned)s->n_untested ? steps : (unsigned)s->n_untested;
 }
 
-static void decide_pick(const struct ask *a, const struct judge_search *s, struct judge_decision *d)
+static void decide_pick(const struct judge_search *s, struct judge_decision *d)
 {
-	want(d, s->pick, a->runs);
+	want(d, s->pick, 1);
 	explain(d, "%d candidates left: leaves %d if bad, %d if good%s%s", s->n_candidates,
 		s->pick_weight, s->n_candidates - s->pick_weight,
 		s->n_skipped ? "; away from what cannot be tested" : "",
@@ -222,7 +177,7 @@ static int judge_between(const struct ask *a, const struct judge_dag *dag,
 	d->first_bad = s.first_bad;
 	d->last_good = s.last_good;
 	if (!settled && s.pick >= 0)
-		decide_pick(a, &s, d);
+		decide_pick(&s, d);
 	else if (!settled)
 		r = decide_end(dag, &s, d);
 	d->steps_left = d->action == JUDGE_MEASURE ? steps_left(&s) : 0;
@@ -233,8 +188,8 @@ static int judge_between(const struct ask *a, const struct judge_dag *dag,
 static int check(const struct judge_dag *dag, const struct judge_obs *obs,
 		 const struct judge_options *opt)
 {
-	if (!(opt->floor >= 0) || !(opt->alpha >= 0) || opt->alpha >= 1 ||
-	    opt->runs > JUDGE_SAMPLE_MAX / ANCHOR_EFFORT)
+	if (!(opt->floor >= 0) || !(opt->claim >= 0) || !(opt->run_seconds >= 0) ||
+	    !(opt->confidence >= 0) || opt->confidence >= 1)
 		return -EINVAL;
 	int r = judge_dag_check(dag);
 	if (r < 0)
@@ -245,20 +200,15 @@ static int check(const struct judge_dag *dag, const struct judge_obs *obs,
 	return 0;
 }
 
-int judge_next(const struct judge_dag *dag, const struct judge_obs *obs,
-	       const struct judge_options *opt, struct judge_decision *ret)
+int judge_bisect(const struct judge_dag *dag, const struct judge_obs *obs,
+		 const struct judge_options *opt, struct judge_decision *ret)
 {
-	int r = check(dag, obs, opt);
-	if (r < 0)
-		return r;
-
+	int r = 0;
 	struct ask a = {
 		.good = &obs[0],
 		.bad = &obs[dag->n - 1],
 		.bad_node = dag->n - 1,
 		.opt = opt,
-		.runs = judge_runs(opt),
-		.alpha = opt->alpha > 0 ? opt->alpha : JUDGE_ALPHA,
 	};
 	struct judge_decision d = {.culprit = -1};
 	enum judge_side *sides = calloc((size_t)dag->n, sizeof(*sides));
@@ -285,6 +235,19 @@ int judge_next(const struct judge_dag *dag, const struct judge_obs *obs,
 	else
 		*ret = d;
 	return r;
+}
+
+int judge_next(const struct judge_dag *dag, const struct judge_obs *obs,
+	       const struct judge_options *opt, struct judge_decision *ret)
+{
+	int r = check(dag, obs, opt);
+
+	if (r < 0)
+		return r;
+	/* How much slower a commit is that overran its limit nobody knows: its sides are plain. */
+	if (opt->cls == JUDGE_EXACT || obs[dag->n - 1].state == JUDGE_SLOW)
+		return judge_bisect(dag, obs, opt, ret);
+	return judge_noisy(dag, obs, opt, ret);
 }
 
 void judge_decision_done(struct judge_decision *d)

@@ -4,11 +4,10 @@
  *
  * No I/O, no clock, no random source, no state: the same input gives the same answer, so a caller
  * that was killed asks again. The anchors come first; no difference for the worse between them ends
- * the search. Then, one commit at a time, bisection on the graph as git does it; commits that
- * cannot be tested are avoided but stay candidates. Exact metrics take one run a commit and this is
- * plain binary search; the noisy classes take `runs` runs a commit and a rank test between the
- * anchors. (The search that weighs noise on the way is to take the place of
- * search.c and sides.c behind this header.)
+ * the search. Exact metrics then take one run a commit, and this is bisection on the graph as git
+ * does it. The noisy classes are searched by posterior (noisy.h): what to run next is what tells
+ * most for its seconds, the answer is confirmed by fresh runs of parent and culprit. Commits that
+ * cannot be tested are avoided but stay candidates.
  *
  * Observations and options are borrowed. A decision is the caller's; judge_decision_done() frees
  * its content. -EINVAL: a wrong graph, an option out of range, values NULL; -E2BIG and -ENOMEM as
@@ -19,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/judge/compare.h"
 #include "daemon/judge/dag.h"
@@ -38,21 +38,51 @@ struct judge_obs {
 	enum judge_state state;
 	const double *values; /* of the ok runs */
 	size_t n_values;
+	/* Noisy classes. One entry a value, NULL: all 0. */
+	const int64_t *order;	     /* its place in time among all runs of the search, ascending */
+	const unsigned char *layout; /* build variant it ran on, 0: as the commit is */
+	int image;		     /* equal numbers > 0: one image, whose values all of them list; 0: not known */
+	double build_seconds;	     /* what an image would cost now; 0: it is there */
 };
+
+/* From `order` on the runs of this candidate and its parents are a fresh look at it. */
+struct judge_mark {
+	int node;
+	int64_t order; /* runs with a larger one are fresh */
+};
+
+/* What is kept between calls to be quicker; never changes an answer. One search each. */
+struct judge_memo;
+struct judge_memo *judge_memo_new(void); /* NULL: no memory */
+struct judge_memo *judge_memo_free(struct judge_memo *memo);
 
 struct judge_options {
 	enum judge_class cls;
 	enum judge_better better;
-	double floor;  /* see judge_compare() */
-	unsigned runs; /* ok runs a commit, noisy classes; 0 is 1; exact takes 1 */
+	double floor;  /* exact: see judge_compare(); noisy: smallest relative change worth a search */
 	bool first_parent;
-	double alpha; /* level of the rank test between the anchors, below 1; 0 is JUDGE_ALPHA */
+	/* Noisy classes; what is 0 or NULL has a default. */
+	double claim;	      /* relative change that made somebody ask, 0.2 is 20 %; 0: not known */
+	double run_seconds;   /* of one more run; 0 is 1 */
+	double confidence;    /* probability at which one answer is enough; 0 is 0.99 */
+	unsigned max_runs;    /* budget: runs of all nodes together; 0 is JUDGE_MAX_RUNS */
+	bool jitter;	      /* the same source built otherwise may measure otherwise */
+	unsigned char layouts; /* build variants that can be asked for; 0 is 1 */
+	unsigned slots;	      /* wants that can be worked on at once; 0 is 1 */
+	const struct judge_mark *marks; /* all that decisions have asked to remember, in order */
+	size_t n_marks;
+	struct judge_memo *memo; /* the caller's; may be NULL */
 };
 
 struct judge_want {
 	int node;
-	unsigned runs; /* ok runs wanted on this node in total */
+	unsigned runs; /* ok runs wanted on this node (and layout) in total */
+	unsigned char layout;
 };
+
+enum judge_phase { JUDGE_ANCHORS, JUDGE_SEARCH, JUDGE_CONFIRM, JUDGE_EXPLAIN };
+#define JUDGE_WANTS_MAX 16
+#define JUDGE_MAX_RUNS 4000
 
 enum judge_verdict { JUDGE_CULPRIT, JUDGE_SET, JUDGE_NOT_REPRODUCED, JUDGE_GAVE_UP };
 enum judge_action { JUDGE_MEASURE, JUDGE_DONE };
@@ -64,8 +94,12 @@ struct judge_candidate {
 
 struct judge_decision {
 	enum judge_action action;
-	struct judge_want wants[2]; /* MEASURE: the anchors that lack runs, or one commit */
+	enum judge_phase phase;
+	/* MEASURE: to be run in this order (later ones of one node ask for more), as often as slots allow at once. */
+	struct judge_want wants[JUDGE_WANTS_MAX];
 	size_t n_wants;
+	bool has_mark; /* MEASURE: `mark` is to be stored with the search before the wants are met */
+	struct judge_mark mark;
 	enum judge_verdict verdict;	    /* DONE only */
 	int culprit;			    /* CULPRIT only, else -1 */
 	struct judge_candidate *candidates; /* CULPRIT and SET: probabilities add up to 1 */
@@ -74,6 +108,12 @@ struct judge_decision {
 	size_t remaining;		/* candidates left, the first bad one included */
 	unsigned steps_left;		/* estimate: commits to measure after the anchors */
 	struct judge_comparison change; /* good anchor against bad; n_before 0: not known yet */
+	/* Noisy classes, NAN or 0 until known. */
+	double effect;	     /* change between the anchors in standard deviations of one run */
+	double explained, explained_low, explained_high; /* share of the change that the culprit makes, 95 % */
+	bool partial;	     /* CULPRIT: the rest of the change has another cause, see rest_* */
+	int rest_good, rest_bad; /* partial: where it is to be looked for */
+	unsigned runs_needed; /* NOT_REPRODUCED, GAVE_UP: an end, to see a change of the claim's size; 0: not a matter of runs */
 	char reason[160];		/* one line for a person: why this */
 };
 
@@ -81,10 +121,9 @@ struct judge_decision {
 void judge_decision_done(struct judge_decision *d);
 
 /*
- * obs has dag->n entries. Noisy anchors that the rank test cannot tell apart are asked for up to
- * three times `runs` runs (so the test is taken up to three times). Data that contradict
- * themselves, a good commit that descends from a bad one, still end: in a bad commit whose parents
- * are good, and `reason` says so.
+ * obs has dag->n entries. Exact data that contradict themselves, a good commit that descends from a
+ * bad one, still end: in a bad commit whose parents are good, and `reason` says so. Noisy searches end
+ * in GAVE_UP with what is likely in `candidates` when the budget is spent.
  */
 int judge_next(const struct judge_dag *dag, const struct judge_obs *obs,
 	       const struct judge_options *opt, struct judge_decision *ret);

@@ -6,11 +6,6 @@
 
 #include "daemon/judge/stats.h"
 
-unsigned judge_runs(const struct judge_options *opt)
-{
-	return opt->cls == JUDGE_EXACT || opt->runs == 0 ? 1 : opt->runs;
-}
-
 bool judge_unusable(const struct judge_obs *obs)
 {
 	if (obs->state == JUDGE_SLOW)
@@ -27,16 +22,16 @@ static double half_way(double a, double b)
 int judge_reader_init(const struct judge_obs *good, const struct judge_obs *bad,
 		      const struct judge_options *opt, struct judge_reader *ret)
 {
-	struct judge_reader reader = {.runs = judge_runs(opt)};
+	struct judge_reader reader = {.by_limit = false};
 
-	if (judge_unusable(good) || good->state == JUDGE_SLOW || good->n_values < reader.runs)
+	if (judge_unusable(good) || good->state == JUDGE_SLOW || good->n_values == 0)
 		return -ENODATA;
 	if (bad->state == JUDGE_SLOW) {
 		reader.by_limit = true;
 		*ret = reader;
 		return 0;
 	}
-	if (judge_unusable(bad) || bad->n_values < reader.runs)
+	if (judge_unusable(bad) || bad->n_values == 0)
 		return -ENODATA;
 
 	double g = judge_median(good->values, good->n_values);
@@ -55,7 +50,7 @@ enum judge_side judge_reader_side(const struct judge_reader *reader, const struc
 		return JUDGE_SIDE_SKIP;
 	if (obs->state == JUDGE_SLOW)
 		return JUDGE_SIDE_BAD;
-	if (obs->n_values < reader->runs)
+	if (obs->n_values == 0)
 		return JUDGE_SIDE_UNKNOWN;
 	if (reader->by_limit)
 		return JUDGE_SIDE_GOOD;

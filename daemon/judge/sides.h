@@ -13,14 +13,10 @@
 #include "daemon/judge/judge.h"
 
 struct judge_reader {
-	size_t runs;	  /* values that a commit must have */
 	bool by_limit;	  /* the bad anchor is SLOW: what ran to its end is good */
 	bool bad_is_high; /* bad values lie above the threshold */
 	double threshold; /* half-way between the anchors */
 };
-
-/* Ok runs that one commit needs under these options. */
-unsigned judge_runs(const struct judge_options *opt);
 
 /* Is this commit unusable: SKIPPED, or a value that is no number? */
 bool judge_unusable(const struct judge_obs *obs);
