@@ -42,7 +42,7 @@ objects = $(patsubst %.c,$(O)/%.o,$(1))
 
 LIB_OBJ := $(call objects,$(call sources,lib))
 DB_OBJ := $(call objects,$(call sources,db))
-DAEMON_OBJ := $(call objects,$(call sources,daemon daemon/judge daemon/report))
+DAEMON_OBJ := $(call objects,$(call sources,daemon daemon/judge daemon/report daemon/simulate))
 WORKER_OBJ := $(call objects,$(call sources,workers))
 WEB_OBJ := $(call objects,$(call sources,web))
 PROGRAMS := $(patsubst %.c,$(O)/bin/%,$(notdir $(wildcard $(MAINS))))

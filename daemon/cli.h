@@ -19,6 +19,10 @@ struct cli {
 	const char **revs; /* what stands behind the options */
 	size_t n_revs;
 	unsigned times; /* 0: default */
+	/* simulate */
+	const char *scenario, *method;
+	unsigned trials, seed, trial, jobs; /* 0: default */
+	bool seed_given, trial_given, table, power;
 	bool times_given, json, first_parent, no_verify, quiet, verbose;
 };
 
@@ -33,6 +37,7 @@ int cmd_bisect(const struct cli *cli);
 int cmd_compare(const struct cli *cli);
 int cmd_run(const struct cli *cli);
 int cmd_doctor(const struct cli *cli);
+int cmd_simulate(const struct cli *cli);
 
 /* Prints the error and gives the exit status that fits it. */
 int cli_fail(const struct error *err);

@@ -6,6 +6,7 @@
 #include "lib/str.h"
 
 #include <getopt.h>
+#include <limits.h>
 
 static const struct cli_verb verbs[] = {
 	{ "bisect", cmd_bisect, "rgbwamctsCjFNqv", "--repo DIR --good REV --bad REV --workload W [OPTIONS]",
@@ -14,6 +15,8 @@ static const struct cli_verb verbs[] = {
 	  "measure commits side by side: a table" },
 	{ "run", cmd_run, "rwactsCjqv", "--repo DIR --workload W [OPTIONS] REV", "samples of one commit" },
 	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
+	{ "simulate", cmd_simulate, "SMTeiJBPjqv", "[--scenario ID | --table | --power] [OPTIONS]",
+	  "how good the search is where the truth is known: made-up histories, noise and costs" },
 };
 
 static const struct cli_option {
@@ -34,6 +37,14 @@ static const struct cli_option {
 	{ 'j', "json", NULL, "one JSON document on stdout" },
 	{ 'F', "first-parent", NULL, "only commits on the first-parent line" },
 	{ 'N', "no-verify", NULL, "no proof on machines of class time" },
+	{ 'S', "scenario", "ID", "one world, or all of B1 to B16 (default)" },
+	{ 'M', "method", "NAME", "judge (default), or one of its rivals" },
+	{ 'T', "trials", "N", "searches in each world (default 300)" },
+	{ 'e', "seed", "N", "of all that is random (default 1)" },
+	{ 'i', "trial", "N", "this trial alone, each decision with its reason" },
+	{ 'J', "jobs", "N", "processes at once (default: one a core)" },
+	{ 'B', "table", NULL, "all methods side by side" },
+	{ 'P', "power", NULL, "right answers and cost over the size of the change" },
 	{ 'q', "quiet", NULL, "no progress" },
 	{ 'v', "verbose", NULL, "say more" },
 };
@@ -100,16 +111,37 @@ static int print_help(const struct cli_verb *verb)
 	return CLI_ANSWER;
 }
 
-static int set_times(struct cli *cli, const char *text)
+/* 1: it was one of these, 0: it is another option, negative: no such number, and said so. */
+static int set_number(struct cli *cli, char letter, const char *text)
 {
+	const struct {
+		char letter;
+		const char *name;
+		unsigned least, most;
+		unsigned *number;
+		bool *given;
+	} numbers[] = {
+		{ 't', "times", 1, 1000, &cli->times, &cli->times_given },
+		{ 'T', "trials", 1, 1000000, &cli->trials, NULL },
+		{ 'e', "seed", 0, UINT_MAX, &cli->seed, &cli->seed_given },
+		{ 'i', "trial", 0, 1000000, &cli->trial, &cli->trial_given },
+		{ 'J', "jobs", 1, 64, &cli->jobs, NULL },
+	};
 	uint64_t n;
 
-	if (str_to_u64(text, &n) < 0 || n < 1 || n > 1000) {
-		(void)fprintf(stderr, "mmbisect: --times takes a number from 1 to 1000\n");
-		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].letter != letter)
+			continue;
+		if (str_to_u64(text, &n) < 0 || n < numbers[i].least || n > numbers[i].most) {
+			(void)fprintf(stderr, "mmbisect: --%s takes a number from %u to %u\n", numbers[i].name,
+				      numbers[i].least, numbers[i].most);
+			return -EINVAL;
+		}
+		*numbers[i].number = (unsigned)n;
+		if (numbers[i].given)
+			*numbers[i].given = true;
+		return 1;
 	}
-	cli->times = (unsigned)n;
-	cli->times_given = true;
 	return 0;
 }
 
@@ -134,11 +166,13 @@ static int set_option(struct cli *cli, char letter, const char *argument)
 		{ 'w', &cli->workload, NULL },	   { 'a', &cli->arch, NULL },	     { 'm', &cli->metric, NULL },
 		{ 's', &cli->state, NULL },	   { 'C', &cli->configs, NULL },     { 'j', NULL, &cli->json },
 		{ 'F', NULL, &cli->first_parent }, { 'N', NULL, &cli->no_verify },   { 'q', NULL, &cli->quiet },
-		{ 'v', NULL, &cli->verbose },
+		{ 'v', NULL, &cli->verbose },	   { 'S', &cli->scenario, NULL },    { 'M', &cli->method, NULL },
+		{ 'B', NULL, &cli->table },	   { 'P', NULL, &cli->power },
 	};
+	int r = set_number(cli, letter, argument);
 
-	if (letter == 't')
-		return set_times(cli, argument);
+	if (r != 0)
+		return r;
 	if (letter == 'c')
 		return set_class(cli, argument);
 	if (letter == 'p') {
@@ -214,7 +248,7 @@ static int check_needed(const struct cli_verb *verb, const struct cli *cli)
 				      verb->name);
 			return -EINVAL;
 		}
-	if ((verb->run == cmd_bisect || verb->run == cmd_doctor) && cli->n_revs) {
+	if ((verb->run == cmd_bisect || verb->run == cmd_doctor || verb->run == cmd_simulate) && cli->n_revs) {
 		(void)fprintf(stderr, "mmbisect %s: what is '%s'?\n", verb->name, cli->revs[0]);
 		return -EINVAL;
 	}

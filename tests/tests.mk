@@ -19,7 +19,7 @@ check: test-deps
 	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
 	@QUICK=1 bash tests/tools/run-tests.sh
 
-LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c workers/*.c web/*.c)
+LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c daemon/simulate/*.c workers/*.c web/*.c)
 LINT_SH = $(shell git ls-files '*.sh' .ci/run)
 TIDY := $(patsubst %.c,$(O)/lint/%.tidy,$(LINT_C))
 # Leaks are for the sanitizers: cppcheck does not know cleanup attributes.
