@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a search keeps between two questions, all of it made again when it does not fit. Private to this room.
+ */
+#ifndef MMB_JUDGE_MEMO_H
+#define MMB_JUDGE_MEMO_H
+
+#include "daemon/judge/ancestry.h"
+#include "daemon/judge/judge.h"
+#include "daemon/judge/model.h"
+
+/* -ENOMEM. */
+int memo_ancestry(struct judge_memo *memo, const struct judge_dag *dag, bool first_parent,
+		  const struct ancestry **ret);
+
+/* The table of a build; NULL: no memory. */
+struct table *memo_table(struct judge_memo *memo, int node, unsigned char layout);
+
+#endif
