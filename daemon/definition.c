@@ -25,7 +25,8 @@ static const struct conf_item workload_items[] = {
 	W("workload", "limit_seconds", conf_parse_unsigned, limit_seconds, "wall time of a run"),
 	W("params.exact", "*", conf_parse_pairs, params_exact, "parameters on machines of class exact"),
 	W("params.time", "*", conf_parse_pairs, params_time, "parameters on machines of class time"),
-	W("floor", "*", parse_floor, floor, "metric = smallest relative change that counts"),
+	W("floor", "*", parse_floor, floor_exact, "metric = smallest relative change that counts, class exact"),
+	W("floor.time", "*", parse_floor, floor_time, "the same, class time: smallest change worth a search"),
 	{ 0 },
 };
 
@@ -51,7 +52,8 @@ void workload_done(struct workload *w)
 	free(w->driver_time);
 	conf_pairs_done(&w->params_exact);
 	conf_pairs_done(&w->params_time);
-	conf_pairs_done(&w->floor);
+	conf_pairs_done(&w->floor_exact);
+	conf_pairs_done(&w->floor_time);
 	*w = (struct workload){ 0 };
 }
 
@@ -131,14 +133,16 @@ int workload_load(const struct paths *paths, const char *name, struct error *err
 	return 0;
 }
 
-double workload_floor(const struct workload *w, const char *metric)
+double workload_floor(const struct workload *w, const char *class, const char *metric)
 {
-	const char *text = conf_pairs_get(&w->floor, metric);
+	const bool time = str_eq(class, "time");
+	const struct conf_pairs *floor = time ? &w->floor_time : &w->floor_exact;
+	const char *text = conf_pairs_get(floor, metric);
 	double v;
 
 	if (!text)
-		text = conf_pairs_get(&w->floor, "default");
-	return text && str_to_double(text, &v) >= 0 ? v : 0.005;
+		text = conf_pairs_get(floor, "default");
+	return text && str_to_double(text, &v) >= 0 ? v : time ? 0.02 : 0.005;
 }
 
 int machine_load(const struct paths *paths, const char *class, const char *arch, struct error *err, struct machine *ret)

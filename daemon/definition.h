@@ -13,7 +13,8 @@ struct workload {
 	char *driver_time;
 	unsigned limit_seconds;
 	struct conf_pairs params_exact, params_time;
-	struct conf_pairs floor; /* metric or "default" -> smallest relative change that counts */
+	/* metric or "default" -> smallest relative change that counts */
+	struct conf_pairs floor_exact, floor_time;
 };
 
 struct machine {
@@ -25,8 +26,8 @@ struct machine {
 /* -ENOENT with the names that are known. */
 int workload_load(const struct paths *paths, const char *name, struct error *err, struct workload *ret);
 void workload_done(struct workload *workload);
-/* Smallest relative change of a metric that counts. */
-double workload_floor(const struct workload *workload, const char *metric);
+/* Smallest relative change of a metric that counts on machines of a class. */
+double workload_floor(const struct workload *workload, const char *class, const char *metric);
 
 /* The machine of a class ("exact", "time") and arch. -ENOENT with the arches that are known. */
 int machine_load(const struct paths *paths, const char *class, const char *arch, struct error *err, struct machine *ret);

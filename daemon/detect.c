@@ -106,7 +106,7 @@ static int compare(const struct look *l, const struct workload *w, const struct 
 		   const struct values *after, struct error *err)
 {
 	struct judge_comparison c;
-	const double floor = workload_floor(w, w->driver);
+	const double floor = workload_floor(w, "exact", w->driver);
 	int r;
 
 	if (before->n == 0 || after->n == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/dispatch.h"
 
+#include "daemon/plan.h"
 #include "daemon/record.h"
 #include "daemon/target.h"
 #include "db/job.h"
@@ -221,6 +222,8 @@ static int record_end(struct engine *e, const struct running *run, const struct 
 	r = str_eq(run->kind, "build") ? record_build(e, run, status->result) : record_run(e, run, status->result);
 	if (r == -EBADMSG)
 		return record_infra(e, run, "the worker's result is malformed");
+	if (r >= 0 && str_eq(run->kind, "run"))
+		r = plan_run_ended(e, json_get_string(run->spec, "series"), json_get_string(run->spec, "signature"));
 	return r;
 }
 

@@ -50,11 +50,10 @@ struct running {
 struct engine_settings {
 	unsigned max_parallel;	/* jobs at a time; 0: host cores */
 	unsigned verify_runs;	/* runs of a row on machines of class time; 0: not measured */
-	unsigned search_runs;	/* runs of a commit when the metric's class is time */
 	unsigned build_limit_seconds;
 	const char *tree; /* name for documents */
 };
-#define ENGINE_SETTINGS_INIT ((struct engine_settings){ .verify_runs = 5, .search_runs = 5, .build_limit_seconds = 7200 })
+#define ENGINE_SETTINGS_INIT ((struct engine_settings){ .verify_runs = 5, .build_limit_seconds = 7200 })
 
 struct engine {
 	struct paths paths;

@@ -151,10 +151,8 @@ int oneshot_run(struct oneshot *shot, struct error *err)
 		r = set_up_loop(shot, err);
 	if (r < 0)
 		return r;
-	if (cli->times_given) {
+	if (cli->times_given)
 		settings.verify_runs = cli->times;
-		settings.search_runs = cli->times ? cli->times : 1;
-	}
 	if (cli->no_verify)
 		settings.verify_runs = 0;
 	r = engine_new(shot->loop, &paths, &settings, err, &shot->engine);

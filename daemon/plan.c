@@ -135,11 +135,16 @@ static int queue_run(struct engine *e, const struct want *want, const struct tar
 	return spec ? queue(e, want, "run", want->class, key, spec, priority) : -ENOMEM;
 }
 
+static char *run_prefix(const char *series, const char *signature)
+{
+	return str_format("run %.16s %.16s ", series, signature);
+}
+
 /* So many more jobs as are missing. n_all counts every run that ended, so one that failed is followed by one of a new key. */
 static int queue_runs(struct engine *e, const struct want *want, const struct target *t, const struct build *build,
 		      int64_t n_ok, int64_t n_all, struct error *err, struct want_result *w)
 {
-	_cleanup_free_ char *prefix = str_format("run %.16s %.16s ", t->hash, build->signature);
+	_cleanup_free_ char *prefix = run_prefix(t->hash, build->signature);
 	int64_t unfinished = 0;
 	int r = prefix ? db_job_unfinished(e->db, prefix, &unfinished) : -ENOMEM;
 
@@ -150,7 +155,7 @@ static int queue_runs(struct engine *e, const struct want *want, const struct ta
 		if (r > 0)
 			return 0;
 		if (r >= 0)
-			r = queue_run(e, want, t, build, key, want->priority + (int)k);
+			r = queue_run(e, want, t, build, key, want->priority + (want->interleave ? (int)k : 0));
 	}
 	return r < 0 ? error_errno(err, r, "queueing a run") : answer(w, WANT_PENDING, "ok", NULL);
 }
@@ -172,31 +177,68 @@ static int want_file_back(struct engine *e, const struct want *want, struct erro
 	return r < 0 ? r : answer(w, WANT_PENDING, "ok", NULL);
 }
 
+/* What the runs of an image say: MET, SKIPPED, SLOW, BROKEN, or PENDING: too few to say anything. */
+static int weigh_runs(struct db *db, const char *series, const char *signature, unsigned runs, struct run_counts *n,
+		      struct want_result *w)
+{
+	_cleanup_free_ char *title = NULL;
+	int r = db_run_count(db, series, signature, n);
+
+	if (r < 0)
+		return r;
+	w->n_ok = n->ok;
+	if (n->ok >= runs)
+		return answer(w, WANT_MET, "ok", NULL);
+	r = db_run_last_title(db, series, signature, &title);
+	if (r < 0)
+		return r;
+	if (n->ok == 0 && n->timeout >= BAD_RUNS)
+		return answer(w, WANT_SLOW, "timeout", title);
+	if (n->ok == 0 && n->boot_failed + n->crashed >= BAD_RUNS)
+		return answer(w, WANT_SKIPPED, n->crashed > n->boot_failed ? "crashed" : "boot-failed", title);
+	if (n->ok > 0 && n->timeout + n->boot_failed + n->crashed + n->other > 2 * (int64_t)runs)
+		return answer(w, WANT_BROKEN, "infra", title);
+	return answer(w, WANT_PENDING, "ok", NULL);
+}
+
 static int want_runs(struct engine *e, const struct want *want, const struct target *t, const struct build *build, bool ask,
 		     struct error *err, struct want_result *w)
 {
-	_cleanup_free_ char *title = NULL;
 	struct run_counts n;
-	int r = db_run_count(e->db, t->hash, build->signature, &n);
+	int r = weigh_runs(e->db, t->hash, build->signature, want->runs, &n, w);
 
 	if (r < 0)
 		return error_errno(err, r, "database");
-	if (n.ok >= want->runs)
-		return answer(w, WANT_MET, "ok", NULL);
-	r = db_run_last_title(e->db, t->hash, build->signature, &title);
-	if (r < 0)
-		return error_errno(err, r, "database");
-	if (n.ok == 0 && n.timeout >= BAD_RUNS)
-		return answer(w, WANT_SLOW, "timeout", title);
-	if (n.ok == 0 && n.boot_failed + n.crashed >= BAD_RUNS)
-		return answer(w, WANT_SKIPPED, n.crashed > n.boot_failed ? "crashed" : "boot-failed", title);
-	if (n.ok > 0 && n.timeout + n.boot_failed + n.crashed + n.other > 2 * (int64_t)want->runs)
-		return answer(w, WANT_BROKEN, "infra", title);
-	if (!ask)
-		return answer(w, WANT_PENDING, "ok", NULL);
-	if (!fs_exists(build->kernel))
+	if (w->state != WANT_PENDING || !ask)
+		return 0;
+	if (!w->stored)
 		return want_file_back(e, want, err, w);
 	return queue_runs(e, want, t, build, n.ok, n.ok + n.timeout + n.boot_failed + n.crashed + n.other, err, w);
+}
+
+int plan_look_image(struct db *db, const char *series, const char *signature, unsigned runs, struct want_result *ret)
+{
+	struct want_result w = { 0 };
+	struct run_counts n;
+	int r = weigh_runs(db, series, signature, runs, &n, &w);
+
+	if (r < 0) {
+		want_result_done(&w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+int plan_run_ended(struct engine *e, const char *series, const char *signature)
+{
+	_cleanup_free_ char *prefix = run_prefix(series, signature);
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	int r = prefix ? plan_look_image(e->db, series, signature, 1, &w) : -ENOMEM;
+
+	if (r < 0 || (w.state != WANT_SKIPPED && w.state != WANT_SLOW))
+		return r;
+	return db_job_cancel_prefix(e->db, prefix, now_wall_ns());
 }
 
 static int plan(struct engine *e, const struct want *want, bool ask, struct error *err, struct want_result *ret)
@@ -208,6 +250,7 @@ static int plan(struct engine *e, const struct want *want, bool ask, struct erro
 
 	if (r < 0)
 		return r;
+	w.stored = r > 0 && fs_exists(build.kernel);
 	if (r > 0 && want->runs == 0) {
 		r = answer(&w, WANT_MET, "ok", NULL);
 	} else if (r > 0) {

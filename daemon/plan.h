@@ -14,7 +14,8 @@ struct want {
 	const char *arch, *workload, *class;
 	unsigned runs;	   /* ok runs in total */
 	int64_t search_id; /* 0: none */
-	int priority;	   /* smaller is sooner; run k of a want gets priority + k, so that several wants interleave */
+	int priority;	   /* smaller is sooner */
+	bool interleave;   /* run k gets priority + k: several wants take turns; else they are run in the order of their asking */
 };
 
 enum want_state {
@@ -28,6 +29,8 @@ enum want_state {
 struct want_result {
 	enum want_state state;
 	char *series, *signature; /* when there is an image */
+	bool stored;		  /* the image's file is there: a run needs no build */
+	int64_t n_ok;		  /* its runs that ended well */
 	char *status;		  /* run status word: ok, build-failed, boot-failed, crashed, timeout, infra */
 	char *why;		  /* text for SKIPPED, SLOW, BROKEN */
 };
@@ -37,6 +40,11 @@ void want_result_done(struct want_result *result);
 int plan_look(struct engine *engine, const struct want *want, struct error *err, struct want_result *ret);
 /* The same, and queues what is missing. */
 int plan_want(struct engine *engine, const struct want *want, struct error *err, struct want_result *ret);
+
+/* The same of an image by the runs alone, of which `runs` are wanted; series and signature of the result stay NULL. */
+int plan_look_image(struct db *db, const char *series, const char *signature, unsigned runs, struct want_result *ret);
+/* A run has ended: where it shows that the image is not to be tested, those that are queued are not done. */
+int plan_run_ended(struct engine *engine, const char *series, const char *signature);
 
 /* Priorities: what answers soonest goes first. */
 enum { PRIORITY_TIP = 100, PRIORITY_SEARCH = 1000, PRIORITY_VERIFY = 2000 };

@@ -38,7 +38,7 @@ static int row_want(struct engine *e, struct rows *rows, struct row *row, const 
 	_cleanup_(want_result_done) struct want_result w = { 0 };
 	_cleanup_(commit_done) struct commit commit = { 0 };
 	struct want want = { .oid = row->oid, .arch = rows->arch, .workload = rows->workload, .class = class, .runs = runs,
-			     .search_id = rows->search_id, .priority = rows->priority };
+			     .search_id = rows->search_id, .priority = rows->priority, .interleave = true };
 	int r = repo_commit(e->repo, row->oid, err, &commit);
 
 	if (r < 0)

@@ -2,7 +2,7 @@
 #ifndef MMB_SESSION_INTERNAL_H
 #define MMB_SESSION_INTERNAL_H
 
-/* Shared by session.c (search), verify.c (proof) and document.c (answer) only. */
+/* Shared by session.c (search), observe.c (what there is), verify.c (proof) and document.c (answer) only. */
 #include "daemon/judge/judge.h"
 #include "daemon/plan.h"
 #include "daemon/rows.h"
@@ -13,6 +13,7 @@ struct session {
 	int64_t id;
 	struct search question; /* as in the database */
 	struct graph graph;
+	struct judge_memo *memo; /* of this graph; NULL when the search is over */
 	struct rows rows; /* of the proof; made when there is a culprit */
 	bool rows_made;
 	struct commit fix; /* oid NULL: none known */
@@ -28,10 +29,19 @@ struct session_obs {
 	struct judge_obs *obs;
 	struct values *values;
 	struct want_result *looks;
+	struct judge_mark *marks;
 	struct judge_options options;
 };
 void session_obs_done(struct session_obs *obs);
 int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
+
+/* So many runs of a node. */
+struct want session_want(const struct session *session, int node, unsigned runs);
+bool session_is_noisy(const struct session *session);
+struct session_estimate session_progress(const struct session_obs *obs, const struct judge_decision *decision);
+
+const char *session_verdict_name(enum judge_verdict verdict);
+const char *session_phase_name(enum judge_phase phase);
 
 /* The observations, and what the judge makes of them. Both are the caller's on success; the decision borrows nothing. */
 int session_decide(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret_obs,

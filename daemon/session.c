@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/session-internal.h"
 
-#include "daemon/plan.h"
-#include "daemon/target.h"
 #include "db/job.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -18,11 +16,29 @@ static const char *const verdict_names[] = {
 	[JUDGE_GAVE_UP] = "gave-up",
 };
 
+static const char *const phase_names[] = {
+	[JUDGE_ANCHORS] = "anchors",
+	[JUDGE_SEARCH] = "search",
+	[JUDGE_CONFIRM] = "confirm",
+	[JUDGE_EXPLAIN] = "explain",
+};
+
+const char *session_verdict_name(enum judge_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+const char *session_phase_name(enum judge_phase phase)
+{
+	return phase_names[phase];
+}
+
 static struct session *session_free(struct session *s)
 {
 	if (!s)
 		return NULL;
 	graph_done(&s->graph);
+	(void)judge_memo_free(s->memo);
 	rows_done(&s->rows);
 	search_done(&s->question);
 	commit_done(&s->fix);
@@ -68,106 +84,30 @@ static int session_get(struct engine *e, int64_t id, struct error *err, struct s
 	r = repo_range(e->repo, s->question.good, s->question.bad, err, &s->graph);
 	if (r < 0)
 		return r;
+	s->memo = judge_memo_new(); /* without it the judge is slower */
 	s->next = e->sessions;
 	e->sessions = s;
 	*ret = TAKE_PTR(s);
 	return 0;
 }
 
-void session_obs_done(struct session_obs *o)
+static int log_entry(struct engine *e, const struct session *s, const struct search_entry *entry, struct error *err)
 {
-	for (int i = 0; i < o->n; i++) {
-		values_done(&o->values[i]);
-		want_result_done(&o->looks[i]);
-	}
-	free(o->values);
-	free(o->looks);
-	free(o->obs);
-	*o = (struct session_obs){ 0 };
-}
-
-static struct want node_want(const struct session *s, int node, unsigned runs)
-{
-	return (struct want){ .oid = s->graph.oids[node], .tree_oid = s->graph.tree_oids[node], .arch = s->question.arch,
-			      .workload = s->question.workload, .class = s->question.class, .runs = runs,
-			      .search_id = s->id, .priority = PRIORITY_SEARCH };
-}
-
-static int observe_node(struct engine *e, struct session *s, int node, struct session_obs *o, struct error *err)
-{
-	const struct want want = node_want(s, node, 1);
-	struct want_result *look = &o->looks[node];
-	struct judge_obs *obs = &o->obs[node];
-	int r = plan_look(e, &want, err, look);
-
-	if (r < 0)
-		return r == -EAGAIN ? 0 : r;
-	if (look->series && look->signature) {
-		r = db_run_values(e->db, look->series, look->signature, s->question.metric, &o->values[node]);
-		if (r < 0)
-			return error_errno(err, r, "database");
-	}
-	obs->values = o->values[node].items;
-	obs->n_values = o->values[node].n;
-	if (look->state == WANT_SKIPPED)
-		obs->state = JUDGE_SKIPPED;
-	else if (look->state == WANT_SLOW)
-		obs->state = JUDGE_SLOW;
-	else
-		obs->state = obs->n_values ? JUDGE_TESTED : JUDGE_UNTESTED;
-	return 0;
-}
-
-/* Lower or higher, as the workload itself reports the metric; lower as long as it has not said. */
-static enum judge_better metric_better(struct engine *e, const struct session *s, const struct want_result *look)
-{
-	_cleanup_(level_list_done) struct level_list levels = { 0 };
-	const struct level *level;
-
-	if (!look->series || !look->signature || db_level_list(e->db, look->series, look->signature, &levels) < 0)
-		return JUDGE_LOWER;
-	level = level_list_find(&levels, s->question.metric);
-	return level && str_eq(level->better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
-}
-
-int session_observe(struct engine *e, struct session *s, struct error *err, struct session_obs *ret)
-{
-	_cleanup_(session_obs_done) struct session_obs o = { .n = s->graph.dag.n };
-	_cleanup_(workload_done) struct workload workload = { 0 };
-	int r = workload_load(&e->paths, s->question.workload, err, &workload);
-
-	if (r < 0)
-		return r;
-	o.obs = calloc((size_t)o.n, sizeof(*o.obs));
-	o.values = calloc((size_t)o.n, sizeof(*o.values));
-	o.looks = calloc((size_t)o.n, sizeof(*o.looks));
-	if (!o.obs || !o.values || !o.looks) {
-		o.n = 0;
-		return error_errno(err, -ENOMEM, "search");
-	}
-	for (int i = 0; i < o.n && r >= 0; i++)
-		r = observe_node(e, s, i, &o, err);
-	if (r < 0)
-		return r;
-	o.options = (struct judge_options){ .cls = str_eq(s->question.class, "time") ? JUDGE_TIME : JUDGE_EXACT,
-					    .better = metric_better(e, s, &o.looks[0]),
-					    .floor = workload_floor(&workload, s->question.metric),
-					    .first_parent = s->question.first_parent };
-	*ret = o;
-	o = (struct session_obs){ 0 };
-	return 0;
-}
-
-static int log_decision(struct engine *e, const struct session *s, const char *action, const char *oid, const char *reason,
-			struct error *err)
-{
-	int r = db_search_log(e->db, s->id, action, oid, reason, now_wall_ns());
+	int r = db_search_log(e->db, s->id, entry, now_wall_ns());
 
 	if (r < 0)
 		return error_errno(err, r, "database");
 	if (r > 0)
-		log_info("search %lld: %s%s%.12s: %s", (long long)s->id, action, oid ? " " : "", oid ? oid : "", reason);
+		log_info("search %lld: %s%s%.12s: %s", (long long)s->id, entry->action, entry->oid ? " " : "",
+			 entry->oid ? entry->oid : "", entry->reason);
 	return 0;
+}
+
+static struct search_entry decision_entry(const struct judge_decision *d, const char *action, const char *oid)
+{
+	return (struct search_entry){ .action = (char *)(uintptr_t)action, .oid = (char *)(uintptr_t)oid,
+				      .reason = (char *)(uintptr_t)d->reason,
+				      .phase = (char *)(uintptr_t)phase_names[d->phase] };
 }
 
 int session_decide(struct engine *e, struct session *s, struct error *err, struct session_obs *ret_obs,
@@ -186,7 +126,8 @@ enum { ASK_AGAIN, ASK_WAIT, ASK_CONCLUDED, ASK_BROKEN };
 /* The search ends without an answer of the judge's. */
 static int give_up(struct engine *e, struct session *s, const char *reason, struct error *err)
 {
-	int r = log_decision(e, s, "gave-up", NULL, reason, err);
+	const struct search_entry entry = { .action = (char *)(uintptr_t) "gave-up", .reason = (char *)(uintptr_t)reason };
+	int r = log_entry(e, s, &entry, err);
 
 	if (r < 0)
 		return r;
@@ -195,16 +136,36 @@ static int give_up(struct engine *e, struct session *s, const char *reason, stru
 	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
+/* Ok runs that lack the metric are no values: so many more runs than the judge asks for. */
+static unsigned runs_for(const struct judge_want *wanted, const struct session_obs *o)
+{
+	int64_t without = o->looks[wanted->node].n_ok - (int64_t)o->obs[wanted->node].n_values;
+
+	return wanted->runs + (unsigned)MAX(without, 0);
+}
+
 static int ask_node(struct engine *e, struct session *s, const struct judge_want *wanted, const struct session_obs *o,
-		    struct error *err)
+		    bool image_only, struct error *err)
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
-	const struct want want = node_want(s, wanted->node, wanted->runs);
-	int r = plan_want(e, &want, err, &w);
+	const struct want_result *look = &o->looks[wanted->node];
+	const struct want want = session_want(s, wanted->node, image_only ? 0 : runs_for(wanted, o));
+	int r;
 
+	if (wanted->layout)
+		return error_set(err, -ENOTSUP, "search %lld: the judge asks for layout %d of %.12s, which nobody here can build",
+				 (long long)s->id, wanted->layout, want.oid);
+	if (look->state == WANT_MET && o->obs[wanted->node].n_values == 0) {
+		_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload,
+						      s->question.metric);
+
+		return give_up(e, s, why ? why : "no such metric", err);
+	}
+	r = plan_want(e, &want, err, &w);
 	if (r == -EAGAIN) { /* the accelerator is not known until there is an image */
-		const struct want image = node_want(s, wanted->node, 0);
+		const struct want image = session_want(s, wanted->node, 0);
 
+		error_done(err);
 		r = plan_want(e, &image, err, &w);
 	}
 	if (r < 0)
@@ -213,26 +174,18 @@ static int ask_node(struct engine *e, struct session *s, const struct judge_want
 		(void)snprintf(s->reason, sizeof(s->reason), "%s", w.why ? w.why : "infrastructure");
 		return ASK_BROKEN;
 	}
-	if (w.state == WANT_MET && o->looks[wanted->node].state == WANT_MET && o->obs[wanted->node].n_values == 0) {
-		_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload,
-						      s->question.metric);
-
-		return give_up(e, s, why ? why : "no such metric", err);
-	}
 	return w.state == WANT_PENDING ? ASK_WAIT : ASK_AGAIN;
 }
 
-/* Asks for what the judge wants; the gravest answer counts. */
-static int ask_for(struct engine *e, struct session *s, const struct judge_decision *d, const struct session_obs *o,
-		   struct error *err)
+/* One of the two halves of a decision: the images of all commits, or runs. The gravest answer counts. */
+static int ask_nodes(struct engine *e, struct session *s, const struct judge_decision *d, const struct session_obs *o,
+		     bool image_only, struct error *err)
 {
 	int answer = ASK_AGAIN;
 
 	for (size_t i = 0; i < d->n_wants; i++) {
-		int r = log_decision(e, s, "measure", s->graph.oids[d->wants[i].node], d->reason, err);
+		int r = ask_node(e, s, &d->wants[i], o, image_only, err);
 
-		if (r >= 0)
-			r = ask_node(e, s, &d->wants[i], o, err);
 		if (r < 0)
 			return r;
 		answer = MAX(answer, r);
@@ -240,10 +193,57 @@ static int ask_for(struct engine *e, struct session *s, const struct judge_decis
 	return answer;
 }
 
+static int remember(struct engine *e, struct session *s, const struct judge_decision *d, struct error *err)
+{
+	int r = 0;
+
+	if (d->has_mark)
+		r = db_search_mark(e->db, s->id, s->graph.oids[d->mark.node], d->mark.order, now_wall_ns());
+	if (r < 0)
+		return error_errno(err, r, "database");
+	for (size_t i = 0; r >= 0 && i < d->n_wants; i++) {
+		struct search_entry entry = decision_entry(d, "measure", s->graph.oids[d->wants[i].node]);
+
+		entry.runs = d->wants[i].runs;
+		r = log_entry(e, s, &entry, err);
+	}
+	return r;
+}
+
+/*
+ * Asks for what the judge wants. Where noise is weighed the order of the runs counts, so all images come first; what was built
+ * in the meantime is known to the judge when it is asked again.
+ */
+static int ask_for(struct engine *e, struct session *s, const struct judge_decision *d, const struct session_obs *o,
+		   struct error *err)
+{
+	int r = remember(e, s, d, err);
+
+	if (r >= 0 && session_is_noisy(s)) {
+		r = ask_nodes(e, s, d, o, true, err);
+		if (r != ASK_AGAIN)
+			return r;
+	}
+	return r < 0 ? r : ask_nodes(e, s, d, o, false, err);
+}
+
+/* A decision is whole in the database or not at all: its mark, its log and its jobs. */
+static int ask(struct engine *e, struct session *s, const struct judge_decision *d, const struct session_obs *o,
+	       struct error *err)
+{
+	int r = db_begin(e->db);
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	r = db_end(e->db, ask_for(e, s, d, o, err));
+	return r < 0 && err->code == 0 ? error_errno(err, r, "database") : r;
+}
+
 static int conclude(struct engine *e, struct session *s, const struct judge_decision *d, struct error *err)
 {
 	const char *culprit = d->verdict == JUDGE_CULPRIT ? s->graph.oids[d->culprit] : NULL;
-	int r = log_decision(e, s, verdict_names[d->verdict], culprit, d->reason, err);
+	const struct search_entry entry = decision_entry(d, verdict_names[d->verdict], culprit);
+	int r = log_entry(e, s, &entry, err);
 
 	if (r < 0)
 		return r;
@@ -251,20 +251,36 @@ static int conclude(struct engine *e, struct session *s, const struct judge_deci
 	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
+/*
+ * The runs of a decision that weighs noise belong together: the judge is asked again when all of them have ended, so that it
+ * decides on the same data whenever this process was killed. 1: some have not.
+ */
+static int under_way(struct engine *e, const struct session *s, struct error *err)
+{
+	int64_t n = 0;
+	int r = session_is_noisy(s) ? db_job_unfinished_search(e->db, s->id, &n) : 0;
+
+	return r < 0 ? error_errno(err, r, "database") : n > 0;
+}
+
 static int search_phase(struct engine *e, struct session *s, struct error *err)
 {
+	int r = under_way(e, s, err);
+
+	if (r != 0)
+		return r < 0 ? r : ASK_WAIT;
 	s->reason[0] = '\0';
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		_cleanup_(session_obs_done) struct session_obs o = { 0 };
 		_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
-		int r = session_decide(e, s, err, &o, &d);
 
+		r = session_decide(e, s, err, &o, &d);
 		if (r < 0)
 			return r;
-		s->estimate.steps_left = d.steps_left;
+		s->estimate = session_progress(&o, &d);
 		if (d.action == JUDGE_DONE)
 			return conclude(e, s, &d, err);
-		r = ask_for(e, s, &d, &o, err);
+		r = ask(e, s, &d, &o, err);
 		if (r != ASK_AGAIN)
 			return r;
 	}
@@ -327,6 +343,7 @@ int session_step(struct engine *e, int64_t id, struct error *err, enum session_s
 	}
 	if (str_eq(s->question.state, "verifying")) {
 		s->estimate = (struct session_estimate){ .verifying = true };
+		s->memo = judge_memo_free(s->memo);
 		r = session_verify(e, s, err);
 		if (r == VERIFY_BROKEN)
 			*ret = SESSION_BROKEN;

@@ -25,9 +25,12 @@ int session_step(struct engine *engine, int64_t search_id, struct error *err, en
 int session_abandon(struct engine *engine, int64_t search_id, const char *reason);
 const char *session_broken(struct engine *engine, int64_t search_id);
 
-/* What is left, for progress: commits to measure and an idea of the rest. */
+/* How far it is, for progress. */
 struct session_estimate {
-	unsigned steps_left, steps_done;
+	unsigned steps_left;  /* commits to measure, about */
+	size_t commits, runs; /* measured so far */
+	const char *phase;    /* anchors, search, confirm, explain */
+	bool noisy;	      /* one run of a commit is not enough */
 	bool verifying;
 };
 int session_estimate(struct engine *engine, int64_t search_id, struct session_estimate *ret); /* -ENOENT */

@@ -158,6 +158,18 @@ int db_job_unfinished(struct db *db, const char *prefix, int64_t *ret)
 		      prefix);
 }
 
+int db_job_unfinished_search(struct db *db, int64_t search_id, int64_t *ret)
+{
+	return db_int(db, ret, "SELECT count(*) FROM job WHERE state IN ('queued', 'leased') AND search_id = ?", "i", search_id);
+}
+
+int db_job_cancel_prefix(struct db *db, const char *prefix, uint64_t now_ns)
+{
+	return db_run(db, NULL, NULL,
+		      "UPDATE job SET state = 'cancelled', ended_ns = ? WHERE state = 'queued' AND substr(key, 1, length(?2)) = ?2",
+		      "is", (int64_t)now_ns, prefix);
+}
+
 int db_job_cost(struct db *db, int64_t search_id, struct job_cost *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

@@ -11,8 +11,9 @@
 	extern const char mmb_schema_##number[]
 
 SCHEMA(001);
+SCHEMA(002);
 
-static const char *const migrations[] = { mmb_schema_001 };
+static const char *const migrations[] = { mmb_schema_001, mmb_schema_002 };
 
 static int migrate_one(struct db *db, size_t version, struct error *err)
 {

@@ -14,14 +14,17 @@ int db_series_put(struct db *db, const struct series *s)
 void values_done(struct values *values)
 {
 	free(values->items);
+	free(values->runs);
 	*values = (struct values){ 0 };
 }
 
-static int values_add(struct values *values, double v)
+static int values_add(struct values *values, double v, int64_t run)
 {
-	if (grow_array(&values->items, &values->capacity, values->n, sizeof(*values->items)) < 0)
+	if (grow_array(&values->items, &values->capacity, values->n, sizeof(*values->items)) < 0 ||
+	    grow_array(&values->runs, &values->runs_capacity, values->n, sizeof(*values->runs)) < 0)
 		return -ENOMEM;
-	values->items[values->n++] = v;
+	values->items[values->n] = v;
+	values->runs[values->n++] = run;
 	return 0;
 }
 
@@ -30,12 +33,12 @@ int db_run_values(struct db *db, const char *series, const char *signature, cons
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	struct values values = { 0 };
 	int r = db_query(db, &q,
-			 "SELECT s.value FROM run r JOIN sample s ON s.run_id = r.id"
+			 "SELECT s.value, r.id FROM run r JOIN sample s ON s.run_id = r.id"
 			 " WHERE r.series = ? AND r.signature = ? AND r.status = 'ok' AND s.metric = ? ORDER BY r.id",
 			 "sss", series, signature, metric);
 
 	while (r >= 0 && (r = db_step(db, q)) > 0)
-		r = values_add(&values, sqlite3_column_double(q, 0));
+		r = values_add(&values, sqlite3_column_double(q, 0), sqlite3_column_int64(q, 1));
 	if (r < 0) {
 		values_done(&values);
 		return r;
@@ -124,6 +127,41 @@ int db_run_last_title(struct db *db, const char *series, const char *signature, 
 	if (r <= 0)
 		return r;
 	return db_column_dup(q, 0, ret);
+}
+
+int db_series_of_search(struct db *db, int64_t search_id, char **ret_hash, char **ret_text)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q,
+			 "SELECT e.hash, e.text FROM search s JOIN series e ON e.arch = s.arch AND e.workload = s.workload"
+			 " AND e.class = s.class JOIN run r ON r.series = e.hash LEFT JOIN job j ON j.id = r.job_id"
+			 " WHERE s.id = ? ORDER BY j.search_id IS s.id DESC, r.id DESC LIMIT 1",
+			 "i", search_id);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r;
+	if (db_column_dup(q, 0, ret_hash) < 0 || (ret_text && db_column_dup(q, 1, ret_text) < 0))
+		return -ENOMEM;
+	return 1;
+}
+
+int db_run_typical_seconds(struct db *db, const char *series, double *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q,
+			 "WITH v AS (SELECT seconds, row_number() OVER (ORDER BY seconds) - 1 AS at, count(*) OVER () AS n"
+			 "  FROM (SELECT seconds FROM run WHERE series = ? AND status = 'ok' ORDER BY id DESC LIMIT 64))"
+			 " SELECT avg(CASE WHEN at IN ((n - 1) / 2, n / 2) THEN seconds END) FROM v HAVING count(*) > 0",
+			 "s", series);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	*ret = sqlite3_column_double(q, 0);
+	return 0;
 }
 
 void level_list_done(struct level_list *list)

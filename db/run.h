@@ -39,10 +39,16 @@ int db_run_last_title(struct db *db, const char *series, const char *signature, 
 /* Values of one metric, in the order they were measured. */
 struct values {
 	double *items;
-	size_t n, capacity;
+	int64_t *runs; /* the run of each: ids grow with time, over all series */
+	size_t n, capacity, runs_capacity;
 };
 void values_done(struct values *values);
 int db_run_values(struct db *db, const char *series, const char *signature, const char *metric, struct values *ret);
+
+/* The newest series of a question in which a search had runs, or anybody: 1 found, 0 none. *ret_text may be asked for. */
+int db_series_of_search(struct db *db, int64_t search_id, char **ret_hash, char **ret_text);
+/* Median seconds of the last ok runs of a series. -ENOENT: there is none yet. */
+int db_run_typical_seconds(struct db *db, const char *series, double *ret);
 
 /* Derived: one row a metric of an image in a series. */
 struct level {

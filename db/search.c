@@ -6,7 +6,7 @@
 
 #define COLUMNS                                                                                    \
 	"id, tree, ref, good, bad, workload, arch, metric, class, state, verdict, culprit, document, first_parent,"  \
-	" created_ns, ended_ns"
+	" created_ns, ended_ns, claim, max_runs"
 
 void search_done(struct search *s)
 {
@@ -34,7 +34,9 @@ static int read_search(sqlite3_stmt *q, struct search *s)
 	*s = (struct search){ .id = sqlite3_column_int64(q, 0),
 			      .first_parent = sqlite3_column_int(q, 13) != 0,
 			      .created_ns = sqlite3_column_int64(q, 14),
-			      .ended_ns = sqlite3_column_int64(q, 15) };
+			      .ended_ns = sqlite3_column_int64(q, 15),
+			      .claim = sqlite3_column_double(q, 16),
+			      .max_runs = sqlite3_column_int64(q, 17) };
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (db_column_dup(q, (int)i + 1, fields[i]) < 0) {
 			search_done(s);
@@ -51,13 +53,16 @@ int db_search_add(struct db *db, const struct search *s, uint64_t now_ns, int64_
 		       "sssssssi", s->tree, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
 		       (int64_t)s->first_parent);
 
+	if (r >= 0)
+		return db_run(db, NULL, NULL, "UPDATE search SET max_runs = ?1 WHERE id = ?2 AND max_runs <> ?1", "ii", s->max_runs,
+			      *ret_id);
 	if (r != -ENOENT)
 		return r;
 	r = db_run(db, ret_id, NULL,
-		   "INSERT INTO search (tree, ref, good, bad, workload, arch, metric, class, first_parent, created_ns)"
-		   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		   "ssssssssii", s->tree, s->ref, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
-		   (int64_t)s->first_parent, (int64_t)now_ns);
+		   "INSERT INTO search (tree, ref, good, bad, workload, arch, metric, class, first_parent, created_ns, claim, max_runs)"
+		   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		   "ssssssssiidi", s->tree, s->ref, s->good, s->bad, s->workload, s->arch, s->metric, s->class,
+		   (int64_t)s->first_parent, (int64_t)now_ns, s->claim, s->max_runs);
 	return r < 0 ? r : 1;
 }
 
@@ -126,14 +131,15 @@ int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_
 		      document, (int64_t)now_ns, id);
 }
 
-int db_search_log(struct db *db, int64_t id, const char *action, const char *oid, const char *reason, uint64_t now_ns)
+int db_search_log(struct db *db, int64_t id, const struct search_entry *e, uint64_t now_ns)
 {
 	int changed = 0;
 	int r = db_run(db, NULL, &changed,
-		       "INSERT INTO search_log (search_id, at_ns, action, oid, reason) SELECT ?1, ?2, ?3, ?4, ?5"
+		       "INSERT INTO search_log (search_id, at_ns, action, oid, reason, phase, runs)"
+		       " SELECT ?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0)"
 		       " WHERE NOT EXISTS (SELECT 1 FROM search_log WHERE search_id = ?1 AND action = ?3 AND oid IS ?4"
-		       " AND reason = ?5)",
-		       "iisss", id, (int64_t)now_ns, action, oid, reason);
+		       " AND reason = ?5 AND phase IS ?6 AND runs IS nullif(?7, 0))",
+		       "iissssi", id, (int64_t)now_ns, e->action, e->oid, e->reason, e->phase, e->runs);
 
 	return r < 0 ? r : changed > 0;
 }
@@ -141,9 +147,10 @@ int db_search_log(struct db *db, int64_t id, const char *action, const char *oid
 void search_entries_done(struct search_entries *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		free(list->items[i].action);
-		free(list->items[i].oid);
-		free(list->items[i].reason);
+		char *const fields[] = { list->items[i].action, list->items[i].oid, list->items[i].reason, list->items[i].phase };
+
+		for (size_t k = 0; k < ARRAY_SIZE(fields); k++)
+			free(fields[k]);
 	}
 	free(list->items);
 	*list = (struct search_entries){ 0 };
@@ -153,7 +160,8 @@ int db_search_entries(struct db *db, int64_t id, struct search_entries *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	struct search_entries list = { 0 };
-	int r = db_query(db, &q, "SELECT action, oid, reason, at_ns FROM search_log WHERE search_id = ? ORDER BY id", "i", id);
+	int r = db_query(db, &q,
+			 "SELECT action, oid, reason, phase, runs, at_ns FROM search_log WHERE search_id = ? ORDER BY id", "i", id);
 
 	while (r >= 0 && (r = db_step(db, q)) > 0) {
 		struct search_entry *e;
@@ -162,13 +170,53 @@ int db_search_entries(struct db *db, int64_t id, struct search_entries *ret)
 		if (r < 0)
 			break;
 		e = &list.items[list.n++];
-		*e = (struct search_entry){ .at_ns = sqlite3_column_int64(q, 3) };
+		*e = (struct search_entry){ .runs = sqlite3_column_int64(q, 4), .at_ns = sqlite3_column_int64(q, 5) };
 		if (db_column_dup(q, 0, &e->action) < 0 || db_column_dup(q, 1, &e->oid) < 0 ||
-		    db_column_dup(q, 2, &e->reason) < 0)
+		    db_column_dup(q, 2, &e->reason) < 0 || db_column_dup(q, 3, &e->phase) < 0)
 			r = -ENOMEM;
 	}
 	if (r < 0) {
 		search_entries_done(&list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}
+
+void search_marks_done(struct search_marks *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->items[i].oid);
+	free(list->items);
+	*list = (struct search_marks){ 0 };
+}
+
+int db_search_mark(struct db *db, int64_t id, const char *oid, int64_t run_order, uint64_t now_ns)
+{
+	int changed = 0;
+	int r = db_run(db, NULL, &changed,
+		       "INSERT INTO search_mark (search_id, oid, run_order, at_ns) SELECT ?1, ?2, ?3, ?4"
+		       " WHERE NOT EXISTS (SELECT 1 FROM search_mark WHERE search_id = ?1 AND oid = ?2 AND run_order = ?3)",
+		       "isii", id, oid, run_order, (int64_t)now_ns);
+
+	return r < 0 ? r : changed > 0;
+}
+
+int db_search_marks(struct db *db, int64_t id, struct search_marks *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	struct search_marks list = { 0 };
+	int r = db_query(db, &q, "SELECT oid, run_order FROM search_mark WHERE search_id = ? ORDER BY id", "i", id);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r < 0)
+			break;
+		list.items[list.n] = (struct search_mark){ .run_order = sqlite3_column_int64(q, 1) };
+		r = db_column_dup(q, 0, &list.items[list.n++].oid);
+	}
+	if (r < 0) {
+		search_marks_done(&list);
 		return r;
 	}
 	*ret = list;

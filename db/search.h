@@ -13,6 +13,8 @@ struct search {
 	char *verdict; /* culprit, set, not-reproduced, gave-up; NULL while searching */
 	char *culprit, *document;
 	int64_t created_ns, ended_ns;
+	double claim;	  /* relative change that made somebody ask; 0: not known */
+	int64_t max_runs; /* budget of a search that weighs noise; 0: the judge's own */
 };
 void search_done(struct search *search);
 
@@ -22,7 +24,10 @@ struct search_list {
 };
 void search_list_done(struct search_list *list);
 
-/* Finds the open search of this question or adds one: one that is over is asked again, its samples are there. ret_id. 1 added, 0 was there. */
+/*
+ * Finds the open search of this question or adds one: one that is over is asked again, its samples are there. ret_id. 1 added,
+ * 0 was there; claim and max_runs are no part of the question, an open search takes a new max_runs.
+ */
 int db_search_add(struct db *db, const struct search *question, uint64_t now_ns, int64_t *ret_id);
 int db_search_get(struct db *db, int64_t id, struct search *ret); /* -ENOENT */
 /* open: only those that are not done. Newest last. */
@@ -33,18 +38,36 @@ int db_search_settle(struct db *db, int64_t id);
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit);
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns);
 
-/* Adds to the log unless an entry says the same: steps are recomputed again and again. 1 added. */
-int db_search_log(struct db *db, int64_t id, const char *action, const char *oid, const char *reason, uint64_t now_ns);
-
 struct search_entry {
 	char *action, *oid, *reason;
+	char *phase;  /* anchors, search, confirm, explain; NULL in old searches and for what is no decision of the judge's */
+	int64_t runs; /* "measure": so many runs of oid in total; 0: not said */
 	int64_t at_ns;
 };
+/*
+ * Adds to the log unless an entry says the same, its time aside: steps are recomputed again and again, but totals grow, so a
+ * commit that is measured more than once has an entry for each time. 1 added.
+ */
+int db_search_log(struct db *db, int64_t id, const struct search_entry *entry, uint64_t now_ns);
+
 struct search_entries {
 	struct search_entry *items;
 	size_t n, capacity;
 };
 void search_entries_done(struct search_entries *list);
 int db_search_entries(struct db *db, int64_t id, struct search_entries *ret);
+
+/* Where the judge takes a fresh look; in the order they were made. The same mark twice is one. */
+struct search_mark {
+	char *oid;
+	int64_t run_order;
+};
+struct search_marks {
+	struct search_mark *items;
+	size_t n, capacity;
+};
+void search_marks_done(struct search_marks *list);
+int db_search_mark(struct db *db, int64_t id, const char *oid, int64_t run_order, uint64_t now_ns); /* 1 added, 0 was there */
+int db_search_marks(struct db *db, int64_t id, struct search_marks *ret);
 
 #endif

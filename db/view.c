@@ -36,7 +36,7 @@ static const char *const statements[VIEW_MAX] = {
 	[VIEW_SEARCH] =
 		"SELECT " SEARCH_COLUMNS ", s.document AS document_json FROM search s WHERE s.id = ?1 LIMIT ?2",
 	[VIEW_SEARCH_LOG] =
-		"SELECT at_ns, action, \"commit\", reason FROM (SELECT id, at_ns, action, oid AS \"commit\", reason FROM search_log"
+		"SELECT at_ns, action, \"commit\", reason, phase, runs FROM (SELECT *, oid AS \"commit\" FROM search_log"
 		" WHERE search_id = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",
 	[VIEW_SEARCH_STEPS] =
 		/* Every commit it asked for, in the order it came up; good and bad first: they are the anchors. */

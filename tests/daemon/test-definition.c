@@ -31,7 +31,7 @@ static void test_shipped(void)
 		if (!str_ends(e->d_name, ".conf"))
 			continue;
 		ok(workload_load(&paths, name, &err, &w) >= 0 && str_eq(w.name, name), "%s loads: %s", e->d_name, error_text(&err));
-		ok(workload_floor(&w, w.driver) > 0 && workload_floor(&w, "no-such-metric") > 0, "and has floors");
+		ok(workload_floor(&w, "exact", w.driver) > 0 && workload_floor(&w, "time", "no-such-metric") > 0, "and has floors");
 		n++;
 	}
 	for (struct dirent *e; machines && (e = readdir(machines));) {
@@ -69,11 +69,13 @@ static void test_workloads(void)
 	_cleanup_error_ struct error err = ERROR_INIT;
 	_cleanup_(workload_done) struct workload w = { 0 };
 
-	put("workloads/w.conf", WORKLOAD "[params.exact]\na = 1\n[floor]\ndefault = 0.1\nd = 0.2\n");
+	put("workloads/w.conf", WORKLOAD "[params.exact]\na = 1\n[floor]\ndefault = 0.1\nd = 0.2\n[floor.time]\nd = 0.3\n");
 	is_int(workload_load(&paths, "w", &err, &w), 0, "a workload: %s", error_text(&err));
 	is_int(w.version, 1, "default of version");
-	is_near(workload_floor(&w, "d"), 0.2, 0, "a floor");
-	is_near(workload_floor(&w, "e"), 0.1, 0, "the default floor");
+	is_near(workload_floor(&w, "exact", "d"), 0.2, 0, "a floor");
+	is_near(workload_floor(&w, "exact", "e"), 0.1, 0, "the default floor");
+	is_near(workload_floor(&w, "time", "d"), 0.3, 0, "a floor of the other class");
+	is_near(workload_floor(&w, "time", "e"), 0.02, 0, "its default floor, which the file does not say");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct workload bad = { 0 };
 

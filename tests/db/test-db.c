@@ -5,6 +5,7 @@
 #include "db/job.h"
 #include "db/query.h"
 #include "db/run.h"
+#include "db/search.h"
 #include "db/tip.h"
 #include "db/view.h"
 #include "lib/fs.h"
@@ -146,6 +147,34 @@ static void test_strange_files(void)
 	is_int(db_open(empty, &err, &db), 0, "an empty file is a new database");
 }
 
+/* What an older program has written is brought up to date, and nothing of it is lost. */
+static void test_migrate(void)
+{
+	_cleanup_free_ char *path = in_dir("old.db"), *schema = NULL, *sql = NULL;
+	_cleanup_error_ struct error err = ERROR_INIT;
+	_cleanup_(search_entries_done) struct search_entries entries = { 0 };
+	_cleanup_(search_done) struct search search = { 0 };
+	_cleanup_(db_closep) struct db *db = NULL;
+
+	if (fs_read("db/schema/001.sql", 1 << 20, &schema, NULL) < 0) {
+		skip("db/schema/001.sql cannot be read from here", "a database of schema 1");
+		return;
+	}
+	sql = str_format("%s\n"
+			 "INSERT INTO search (tree, good, bad, workload, arch, metric, class, created_ns)"
+			 " VALUES ('t', '1', '2', 'w', 'x', 'm', 'exact', 1);"
+			 "INSERT INTO search_log (search_id, at_ns, action, oid, reason) VALUES (1, 1, 'measure', '1', 'b');"
+			 "PRAGMA user_version = 1",
+			 schema);
+	is_int(raw(path, sql), SQLITE_OK, "a database of schema 1");
+	is_int(db_open(path, &err, &db), 0, "is opened: %s", error_text(&err));
+	is_int(db_search_get(db, 1, &search), 0, "its search");
+	ok(str_eq(search.metric, "m") && fpclassify(search.claim) == FP_ZERO && search.max_runs == 0, "has what is new, at its default");
+	is_int(db_search_entries(db, 1, &entries), 0, "its log");
+	ok(entries.n == 1 && str_eq(entries.items[0].reason, "b") && !entries.items[0].phase && entries.items[0].runs == 0, "too");
+	is_int(db_search_mark(db, 1, "1", 1, 1), 1, "and it takes marks");
+}
+
 static void test_read_only(void)
 {
 	_cleanup_free_ char *path = in_dir("ro.db");
@@ -200,7 +229,7 @@ static void test_transactions(void)
 
 static void test_append_only(void)
 {
-	static const char *const tables[] = { "ref_event", "build", "run", "sample", "series", "search_log", "probe" };
+	static const char *const tables[] = { "ref_event", "build", "run", "sample", "series", "search_log", "search_mark", "probe" };
 	_cleanup_free_ char *path = in_dir("append.db");
 	_cleanup_(db_closep) struct db *db = NULL;
 
@@ -215,9 +244,10 @@ static void test_append_only(void)
 			    " VALUES (1, '1', '1', 'x', 'c', 't', 'ok', 1, 0, 1);"
 			    "INSERT INTO search (tree, good, bad, workload, arch, metric, class, created_ns)"
 			    " VALUES ('t', '1', '2', 'w', 'x', 'm', 'exact', 1);"
-			    "INSERT INTO search_log (search_id, at_ns, action, reason) VALUES (1, 1, 'a', 'b')",
+			    "INSERT INTO search_log (search_id, at_ns, action, reason) VALUES (1, 1, 'a', 'b');"
+			    "INSERT INTO search_mark (search_id, oid, run_order, at_ns) VALUES (1, '1', 1, 1)",
 			    NULL, NULL, NULL),
-	       SQLITE_OK, "a build and a log entry");
+	       SQLITE_OK, "a build, a log entry and a mark");
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		_cleanup_free_ char *del = str_format("DELETE FROM %s", tables[i]);
 		_cleanup_free_ char *upd = str_format("UPDATE %s SET %s = 'x'", tables[i],
@@ -366,6 +396,7 @@ int main(void)
 	test_open();
 	test_second_process();
 	test_strange_files();
+	test_migrate();
 	test_read_only();
 	test_transactions();
 	test_append_only();

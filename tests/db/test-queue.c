@@ -86,6 +86,9 @@ static void test_jobs(void)
 	is_int(db_job_typical_seconds(db, "exact", &seconds), 0, "an expectation");
 	is_near(seconds, 2, 1e-9, "from what was");
 	is_int(add_job("b", 5, 0), 1, "the key is free again");
+	is_int(add_job("b%", 5, 0), 1, "a job to be");
+	is_int(db_job_cancel_prefix(db, "b%", 9), 0, "cancelled by its prefix, which is no pattern");
+	is_jobs("cancelled", "b%", "no other is");
 	is_int(db_job_unfinished(db, "", &n), 0, "unfinished");
 	is_int(n, 3, "all");
 	is_int(db_job_unfinished(db, "u", &n), 0, "by prefix");
@@ -115,11 +118,12 @@ static int64_t leased_job(const char *key)
 	return id;
 }
 
+/* A run takes as many tenths of a second as its first value says. */
 static int add_run(const char *key, const char *signature, const struct sample *samples, size_t n, const char *status)
 {
 	const struct run_new run = { .job_id = leased_job(key), .series = "S", .signature = signature, .oid = "1",
 				     .status = status, .title = str_eq(status, "crashed") ? "BUG: x" : NULL, .nonce = key,
-				     .samples = samples, .n_samples = n };
+				     .seconds = n ? samples[0].value / 10 : 50, .samples = samples, .n_samples = n };
 
 	return db_run_add(db, &run, 1);
 }
@@ -158,6 +162,7 @@ static void test_runs(void)
 	_cleanup_free_ char *before = NULL, *again = NULL, *third = NULL, *title = NULL, *none = NULL;
 	_cleanup_(values_done) struct values got = { 0 };
 	struct run_counts counts = { 0 };
+	double seconds = 0;
 
 	is_int(db_series_put(db, &series), 0, "a series");
 	is_int(db_series_put(db, &series), 0, "twice is fine");
@@ -197,6 +202,11 @@ static void test_runs(void)
 	is_str(third, before, "mends them");
 	is_int(db_run_values(db, "S", "A", "m", &got), 0, "values");
 	ok(got.n == 6 && memcmp(got.items, values, sizeof(values)) == 0, "in the order they were measured");
+	for (size_t i = 1; i < got.n; i++)
+		ok(got.runs[i] > got.runs[i - 1], "value %zu is of a later run", i);
+	is_int(db_run_typical_seconds(db, "none", &seconds), -ENOENT, "no run, no expectation");
+	is_int(db_run_typical_seconds(db, "S", &seconds), 0, "an expectation of a run");
+	is_near(seconds, 0.35, 1e-9, "by the median");
 	is_int(add_run("crash", "A", NULL, 0, "crashed"), 0, "a crash");
 	is_int(add_run("late", "A", NULL, 0, "timeout"), 0, "a timeout");
 	is_int(add_run("other", "A", NULL, 0, "state-differs"), 0, "another end");
@@ -214,6 +224,33 @@ static void test_runs(void)
 	       -EEXIST, "a run without a job");
 }
 
+static int add_log(int64_t id, const char *action, const char *oid, const char *reason, int64_t runs)
+{
+	const struct search_entry entry = { .action = (char *)(uintptr_t)action, .oid = (char *)(uintptr_t)oid,
+					    .reason = (char *)(uintptr_t)reason, .phase = (char *)(uintptr_t) "search",
+					    .runs = runs };
+
+	return db_search_log(db, id, &entry, 1);
+}
+
+static void test_marks(int64_t id, int64_t other)
+{
+	_cleanup_(search_marks_done) struct search_marks marks = { 0 };
+
+	is_int(db_search_marks(db, id, &marks), 0, "marks");
+	is_int(marks.n, 0, "none yet");
+	is_int(db_search_mark(db, id, "2", 17, 1), 1, "a mark");
+	is_int(db_search_mark(db, id, "2", 17, 2), 0, "the same after a restart is none");
+	is_int(db_search_mark(db, id, "1", 17, 2), 1, "of another commit");
+	is_int(db_search_mark(db, id, "2", 23, 3), 1, "of another run");
+	is_int(db_search_mark(db, other, "2", 17, 3), 1, "of another search");
+	is_int(db_search_mark(db, 999, "2", 17, 3), -EEXIST, "but of one that there is");
+	is_int(db_search_marks(db, id, &marks), 0, "marks");
+	ok(marks.n == 3 && str_eq(marks.items[0].oid, "2") && marks.items[0].run_order == 17 &&
+		   str_eq(marks.items[1].oid, "1") && marks.items[2].run_order == 23,
+	   "in the order they were made");
+}
+
 static void test_searches(void)
 {
 	struct search q = { .tree = (char *)(uintptr_t) "t", .good = (char *)(uintptr_t) "1", .bad = (char *)(uintptr_t) "2",
@@ -222,24 +259,37 @@ static void test_searches(void)
 	_cleanup_(search_entries_done) struct search_entries entries = { 0 };
 	_cleanup_(search_list_done) struct search_list list = { 0 }, unsettled = { 0 };
 	_cleanup_(search_done) struct search got = { 0 };
-	int64_t id = 0, same = 0, other = 0;
+	int64_t id = 0, same = 0, other = 0, unfinished = 0;
 	struct job_cost cost = { 0 };
 
 	is_int(db_search_get(db, 999, &got), -ENOENT, "no such search");
 	is_int(db_search_add(db, &q, 5, &id), 1, "a search");
+	q.max_runs = 40;
 	is_int(db_search_add(db, &q, 6, &same), 0, "the same question");
 	is_int(same, id, "is the same search");
+	is_int(db_search_get(db, id, &got), 0, "which");
+	is_int(got.max_runs, 40, "has a new budget");
+	q.claim = 0.25;
 	q.first_parent = true;
 	is_int(db_search_add(db, &q, 7, &other), 1, "along first parents it is another");
-	is_int(db_search_log(db, id, "measure", "1", "why", 1), 1, "a log entry");
-	is_int(db_search_log(db, id, "measure", "1", "why", 2), 0, "the same again is none");
-	is_int(db_search_log(db, id, "measure", "1", "why else", 2), 1, "another reason is one");
-	is_int(db_search_log(db, id, "end", NULL, "why", 2), 1, "one without a commit");
-	is_int(db_search_log(db, id, "end", NULL, "why", 3), 0, "which is also told once");
-	is_int(db_search_log(db, other, "end", NULL, "why", 3), 1, "but for each search");
+	is_int(add_log(id, "measure", "1", "why", 0), 1, "a log entry");
+	is_int(add_log(id, "measure", "1", "why", 0), 0, "the same again is none");
+	is_int(add_log(id, "measure", "1", "why else", 0), 1, "another reason is one");
+	is_int(add_log(id, "measure", "1", "why", 5), 1, "so is the same reason for more runs");
+	is_int(add_log(id, "measure", "1", "why", 5), 0, "once");
+	is_int(add_log(id, "end", NULL, "why", 0), 1, "one without a commit");
+	is_int(add_log(id, "end", NULL, "why", 0), 0, "which is also told once");
+	is_int(add_log(other, "end", NULL, "why", 0), 1, "but for each search");
 	is_int(db_search_entries(db, id, &entries), 0, "entries");
-	ok(entries.n == 3 && str_eq(entries.items[1].reason, "why else") && !entries.items[2].oid, "in order");
+	ok(entries.n == 4 && str_eq(entries.items[1].reason, "why else") && !entries.items[3].oid, "in order");
+	ok(entries.items[2].runs == 5 && entries.items[3].runs == 0 && str_eq(entries.items[0].phase, "search"), "with all they say");
+	test_marks(id, other);
+	search_done(&got);
+	is_int(db_search_get(db, other, &got), 0, "the other");
+	is_near(got.claim, 0.25, 0, "knows why it was started");
 	is_int(add_job("search job", 1, id), 1, "a job of the search");
+	is_int(db_job_unfinished_search(db, id, &unfinished), 0, "unfinished");
+	is_int(unfinished, 1, "one");
 	is_int(add_job("other job", 1, other), 1, "and of the other");
 	is_int(db_job_cancel_search(db, id, 5), 0, "cancel");
 	ok(id_of("cancelled", "search job") > 0 && id_of("queued", "other job") > 0, "only its own");
@@ -344,6 +394,7 @@ static void test_builds(void)
 			   .toolchain = (char *)(uintptr_t) "clang", .status = (char *)(uintptr_t) "build-failed",
 			   .error = (char *)(uintptr_t) "e" };
 	struct build got = { 0 };
+	double seconds = 0;
 	char **const owned[] = { &got.oid,	 &got.tree_oid, &got.arch,	      &got.config, &got.toolchain, &got.status,
 				 &got.signature, &got.kernel,	&got.unknown_options, &got.error };
 
@@ -352,10 +403,14 @@ static void test_builds(void)
 	is_int(db_build_add(db, &b, 1), -EEXIST, "one a job");
 	is_int(db_build_find(db, "T", "x", "c", "gcc", &got), 0, "another toolchain is another build");
 	is_int(db_build_any(db, "x", &got), 0, "a failed one does not boot");
+	is_int(db_build_typical_seconds(db, "x", &seconds), -ENOENT, "nor does it say how long one takes");
 	b.job_id = leased_job("build 2");
 	b.status = (char *)(uintptr_t) "ok";
 	b.signature = (char *)(uintptr_t) "sig";
+	b.seconds = 7;
 	is_int(db_build_add(db, &b, 1), 0, "a second try");
+	is_int(db_build_typical_seconds(db, "x", &seconds), 0, "which says");
+	is_near(seconds, 7, 1e-9, "how long one takes");
 	is_int(db_build_find(db, "T", "x", "c", "clang", &got), 1, "found");
 	is_str(got.signature, "sig", "the newest");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)

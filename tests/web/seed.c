@@ -149,6 +149,13 @@ static int64_t add_search(const char *metric_name, const char *ref)
 	return id;
 }
 
+static void add_log(int64_t id, const char *action, const char *oid, const char *reason)
+{
+	const struct search_entry entry = {.action = T(action), .oid = T(oid), .reason = T(reason)};
+
+	CHECK(db_search_log(db, id, &entry, later_ns()));
+}
+
 static void end_search(int64_t id, const char *verdict, const char *culprit, const char *text)
 {
 	CHECK(db_search_set_verdict(db, id, "verifying", verdict, culprit));
@@ -164,9 +171,8 @@ static void add_finding(const char *metric_name, const char *subject, const char
 	f.subject = T(subject);
 	f.report = T(report);
 	f.search_id = search;
-	CHECK(db_search_log(db, search, "measure", PARENT, "both ends of the range first",
-			    later_ns()));
-	CHECK(db_search_log(db, search, "done", CULPRIT, "one commit is left", later_ns()));
+	add_log(search, "measure", PARENT, "both ends of the range first");
+	add_log(search, "done", CULPRIT, "one commit is left");
 	end_search(search, "culprit", CULPRIT, text);
 	CHECK(db_finding_add(db, &f, later_ns(), &id));
 	if (search > 1)
@@ -265,13 +271,12 @@ static void seed_running(void)
 
 	CHECK(db_series_put(db, &series));
 	CHECK(db_search_add(db, &question, later_ns(), &id));
-	CHECK(db_search_log(db, id, "measure", PARENT, "both ends of the range first", later_ns()));
+	add_log(id, "measure", PARENT, "both ends of the range first");
 	measured(id, PARENT, 5709);
 	measured(id, NEXT, 166997);
 	broken(id, BROKEN);
-	CHECK(db_search_log(db, id, "measure", BROKEN, "does not matter: " MARKUP, later_ns()));
-	CHECK(db_search_log(db, id, "measure", MIDDLE,
-			    "halves what is left: 12 candidates, about 3 steps", later_ns()));
+	add_log(id, "measure", BROKEN, "does not matter: " MARKUP);
+	add_log(id, "measure", MIDDLE, "halves what is left: 12 candidates, about 3 steps");
 	(void)start_job(id, "build", "build", MIDDLE);
 	CHECK(db_job_add(db, &(struct job_new){"run", "waiting", "exact", "{}", MIDDLE, id, 2},
 			 later_ns()));
@@ -333,8 +338,7 @@ static void seed_advance(void)
 		CHECK(db_job_end(db, leased.items[i].id, "done", NULL, later_ns()));
 	CHECK(db_job_cancel_search(db, open.items[0].id, later_ns()));
 	measured(open.items[0].id, MIDDLE, 5712);
-	CHECK(db_search_log(db, open.items[0].id, "measure", MIDDLE, "5712 is on the good side",
-			    later_ns()));
+	add_log(open.items[0].id, "measure", MIDDLE, "5712 is on the good side");
 }
 
 static void seed_empty(void)
