@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/simulate/rival.h"
+
 const char *const outcome_names[OUTCOME_N] = {
 	[OUTCOME_RIGHT] = "right",
 	[OUTCOME_WRONG] = "wrong",
@@ -17,6 +19,16 @@ const char *const outcome_names[OUTCOME_N] = {
 
 const struct method methods[] = {
 	{"judge", "the search of this program", method_judge, 0},
+	{"bis1", "git bisect, one run a step", rival_repeat, 1},
+	{"bis3", "three runs, their median", rival_repeat, 3},
+	{"bis5", "five runs", rival_repeat, 5},
+	{"bis10", "ten runs", rival_repeat, 10},
+	{"bis20", "twenty runs", rival_repeat, 20},
+	{"bis40", "forty runs", rival_repeat, 40},
+	{"bis80", "eighty runs", rival_repeat, 80},
+	{"pinpoint", "neighbours compared by ranks", rival_pinpoint, 0},
+	{"sprt", "git bisect, a sequential test a step", rival_sprt, 0},
+	{"pba1", "posterior, one bit a run", rival_onebit, 0},
 };
 const size_t n_methods = sizeof(methods) / sizeof(methods[0]);
 
