@@ -22,8 +22,7 @@ static struct range range_of(const double *values, size_t n)
 	return r;
 }
 
-/* (after - before) / |before|; infinite from zero to anything else. */
-static double relative_change(double before, double after)
+double judge_relative_change(double before, double after)
 {
 	double d = after - before;
 
@@ -32,7 +31,7 @@ static double relative_change(double before, double after)
 	return fpclassify(before) == FP_ZERO ? copysign(INFINITY, d) : d / fabs(before);
 }
 
-static double ratio_of(double before, double after)
+double judge_ratio(double before, double after)
 {
 	if (fpclassify(before) != FP_ZERO)
 		return after / before;
@@ -42,7 +41,7 @@ static double ratio_of(double before, double after)
 enum judge_relation judge_relation_at(const struct judge_comparison *c, enum judge_class cls,
 				      enum judge_better better, double floor, double alpha)
 {
-	double change = relative_change(c->before, c->after);
+	double change = judge_relative_change(c->before, c->after);
 	bool above = fabs(change) > floor;
 
 	if (above && c->p <= (cls == JUDGE_EXACT ? 0 : alpha))
@@ -104,7 +103,7 @@ int judge_compare(const double *before, size_t n_before, const double *after, si
 	};
 	struct range x = range_of(before, n_before), y = range_of(after, n_after);
 
-	c.ratio = ratio_of(c.before, c.after);
+	c.ratio = judge_ratio(c.before, c.after);
 	if (cls == JUDGE_EXACT) {
 		c.low = c.high = c.ratio;
 		c.p = x.max < y.min || y.max < x.min ? 0 : 1;

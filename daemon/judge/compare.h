@@ -40,6 +40,11 @@ int judge_compare(const double *before, size_t n_before, const double *after, si
 		  enum judge_class cls, enum judge_better better, double floor,
 		  struct judge_comparison *ret);
 
+/* (after - before) / |before|; infinite from zero to anything else. */
+double judge_relative_change(double before, double after);
+/* after / before; 0/0 is 1, x/0 infinite. */
+double judge_ratio(double before, double after);
+
 /* The relation of an existing comparison at another level of the rank test. */
 enum judge_relation judge_relation_at(const struct judge_comparison *c, enum judge_class cls,
 				      enum judge_better better, double floor, double alpha);
