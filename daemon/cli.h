@@ -18,12 +18,13 @@ struct cli {
 	size_t n_patches;
 	const char **revs; /* what stands behind the options */
 	size_t n_revs;
-	unsigned times; /* 0: default */
+	unsigned times;	   /* 0: default */
+	unsigned max_runs; /* 0: the judge's own */
 	/* simulate */
 	const char *scenario, *method;
 	unsigned trials, seed, trial, jobs; /* 0: default */
 	bool seed_given, trial_given, table, power;
-	bool times_given, json, first_parent, no_verify, quiet, verbose;
+	bool times_given, json, export, first_parent, no_verify, quiet, verbose;
 };
 
 struct cli_verb {
@@ -36,6 +37,8 @@ struct cli_verb {
 int cmd_bisect(const struct cli *cli);
 int cmd_compare(const struct cli *cli);
 int cmd_run(const struct cli *cli);
+int cmd_log(const struct cli *cli);
+int cmd_replay(const struct cli *cli);
 int cmd_doctor(const struct cli *cli);
 int cmd_simulate(const struct cli *cli);
 

@@ -31,7 +31,7 @@ static int add_search(struct oneshot *shot, struct error *err)
 	const struct search question = { .tree = tree, .good = b->oids[0], .bad = b->oids[1],
 					 .workload = (char *)(uintptr_t)cli->workload, .arch = (char *)(uintptr_t)cli->arch,
 					 .metric = b->metric, .class = (char *)(uintptr_t)b->class,
-					 .first_parent = cli->first_parent };
+					 .first_parent = cli->first_parent, .max_runs = cli->max_runs };
 	int r = db_search_add(shot->engine->db, &question, now_wall_ns(), &shot->search_id);
 
 	return r < 0 ? error_errno(err, r, "database") : 0;

@@ -9,11 +9,14 @@
 #include <limits.h>
 
 static const struct cli_verb verbs[] = {
-	{ "bisect", cmd_bisect, "rgbwamctsCjFNqv", "--repo DIR --good REV --bad REV --workload W [OPTIONS]",
+	{ "bisect", cmd_bisect, "rgbwamctRsCjFNqv", "--repo DIR --good REV --bad REV --workload W [OPTIONS]",
 	  "find the commit that made a workload slower, and prove it" },
 	{ "compare", cmd_compare, "rwactsCpjqv", "--repo DIR --workload W [OPTIONS] [--patch FILE]... REV [REV...]",
 	  "measure commits side by side: a table" },
 	{ "run", cmd_run, "rwactsCjqv", "--repo DIR --workload W [OPTIONS] REV", "samples of one commit" },
+	{ "log", cmd_log, "sCjxqv", "[OPTIONS] [ID]",
+	  "the decisions of a search with their reasons, oldest first; without ID: all searches, newest first" },
+	{ "replay", cmd_replay, "jqv", "[OPTIONS] FILE", "a recorded search once more, on paper: every decision and the verdict" },
 	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
 	{ "simulate", cmd_simulate, "SMTeiJBPjqv", "[--scenario ID | --table | --power] [OPTIONS]",
 	  "how good the search is where the truth is known: made-up histories, noise and costs" },
@@ -30,11 +33,13 @@ static const struct cli_option {
 	{ 'a', "arch", "ARCH", "x86_64 (default) or arm64" },
 	{ 'm', "metric", "NAME", "metric to search; default: the workload's own" },
 	{ 'c', "class", "CLASS", "exact (deterministic), time, or all" },
-	{ 't', "times", "N", "runs of each commit on machines of class time (default 5)" },
+	{ 't', "times", "N", "runs of each row on machines of class time (default 5)" },
+	{ 'R', "max-runs", "N", "most runs of a search of class time; how many of a commit is the judge's" },
 	{ 'p', "patch", "FILE", "mail or diff: one more row, the first REV with it" },
 	{ 's', "state", "DIR", "where everything is kept (default ~/.local/state/mmbisect)" },
 	{ 'C', "configs", "DIR", "workloads, machines, kernel fragments" },
 	{ 'j', "json", NULL, "one JSON document on stdout" },
+	{ 'x', "export", NULL, "the search as a recording that mmbisect replay takes" },
 	{ 'F', "first-parent", NULL, "only commits on the first-parent line" },
 	{ 'N', "no-verify", NULL, "no proof on machines of class time" },
 	{ 'S', "scenario", "ID", "one world, or all of B1 to B16 (default)" },
@@ -122,6 +127,7 @@ static int set_number(struct cli *cli, char letter, const char *text)
 		bool *given;
 	} numbers[] = {
 		{ 't', "times", 1, 1000, &cli->times, &cli->times_given },
+		{ 'R', "max-runs", 1, 1000000, &cli->max_runs, NULL },
 		{ 'T', "trials", 1, 1000000, &cli->trials, NULL },
 		{ 'e', "seed", 0, UINT_MAX, &cli->seed, &cli->seed_given },
 		{ 'i', "trial", 0, 1000000, &cli->trial, &cli->trial_given },
@@ -167,7 +173,7 @@ static int set_option(struct cli *cli, char letter, const char *argument)
 		{ 's', &cli->state, NULL },	   { 'C', &cli->configs, NULL },     { 'j', NULL, &cli->json },
 		{ 'F', NULL, &cli->first_parent }, { 'N', NULL, &cli->no_verify },   { 'q', NULL, &cli->quiet },
 		{ 'v', NULL, &cli->verbose },	   { 'S', &cli->scenario, NULL },    { 'M', &cli->method, NULL },
-		{ 'B', NULL, &cli->table },	   { 'P', NULL, &cli->power },
+		{ 'B', NULL, &cli->table },	   { 'P', NULL, &cli->power },	     { 'x', NULL, &cli->export },
 	};
 	int r = set_number(cli, letter, argument);
 

@@ -2,6 +2,7 @@
 /* What the database says of every commit of a search, as the judge wants to have it. */
 #include "daemon/session-internal.h"
 
+#include "daemon/decision.h"
 #include "db/build.h"
 #include "lib/str.h"
 
@@ -208,7 +209,7 @@ int session_observe(struct engine *e, struct session *s, struct error *err, stru
 struct session_estimate session_progress(const struct session_obs *o, const struct judge_decision *d)
 {
 	struct session_estimate estimate = { .steps_left = d->steps_left,
-					     .phase = session_phase_name(d->phase),
+					     .phase = decision_phase_name(d->phase),
 					     .noisy = o->options.cls != JUDGE_EXACT };
 
 	for (int i = 0; i < o->n; i++) {

@@ -40,9 +40,6 @@ struct want session_want(const struct session *session, int node, unsigned runs)
 bool session_is_noisy(const struct session *session);
 struct session_estimate session_progress(const struct session_obs *obs, const struct judge_decision *decision);
 
-const char *session_verdict_name(enum judge_verdict verdict);
-const char *session_phase_name(enum judge_phase phase);
-
 /* The observations, and what the judge makes of them. Both are the caller's on success; the decision borrows nothing. */
 int session_decide(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret_obs,
 		   struct judge_decision *ret_decision);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/session-internal.h"
 
+#include "daemon/decision.h"
 #include "db/job.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -8,30 +9,6 @@
 
 /* Each round asks for something that is not there yet, so rounds without waiting are few; more is a mistake of ours. */
 #define ROUNDS_MAX 100000
-
-static const char *const verdict_names[] = {
-	[JUDGE_CULPRIT] = "culprit",
-	[JUDGE_SET] = "set",
-	[JUDGE_NOT_REPRODUCED] = "not-reproduced",
-	[JUDGE_GAVE_UP] = "gave-up",
-};
-
-static const char *const phase_names[] = {
-	[JUDGE_ANCHORS] = "anchors",
-	[JUDGE_SEARCH] = "search",
-	[JUDGE_CONFIRM] = "confirm",
-	[JUDGE_EXPLAIN] = "explain",
-};
-
-const char *session_verdict_name(enum judge_verdict verdict)
-{
-	return verdict_names[verdict];
-}
-
-const char *session_phase_name(enum judge_phase phase)
-{
-	return phase_names[phase];
-}
 
 static struct session *session_free(struct session *s)
 {
@@ -107,7 +84,7 @@ static struct search_entry decision_entry(const struct judge_decision *d, const 
 {
 	return (struct search_entry){ .action = (char *)(uintptr_t)action, .oid = (char *)(uintptr_t)oid,
 				      .reason = (char *)(uintptr_t)d->reason,
-				      .phase = (char *)(uintptr_t)phase_names[d->phase] };
+				      .phase = (char *)(uintptr_t)decision_phase_name(d->phase) };
 }
 
 int session_decide(struct engine *e, struct session *s, struct error *err, struct session_obs *ret_obs,
@@ -242,12 +219,13 @@ static int ask(struct engine *e, struct session *s, const struct judge_decision 
 static int conclude(struct engine *e, struct session *s, const struct judge_decision *d, struct error *err)
 {
 	const char *culprit = d->verdict == JUDGE_CULPRIT ? s->graph.oids[d->culprit] : NULL;
-	const struct search_entry entry = decision_entry(d, verdict_names[d->verdict], culprit);
+	const char *verdict = decision_verdict_name(d->verdict);
+	const struct search_entry entry = decision_entry(d, verdict, culprit);
 	int r = log_entry(e, s, &entry, err);
 
 	if (r < 0)
 		return r;
-	r = db_search_set_verdict(e->db, s->id, "verifying", verdict_names[d->verdict], culprit);
+	r = db_search_set_verdict(e->db, s->id, "verifying", verdict, culprit);
 	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
