@@ -8,7 +8,7 @@ DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificat
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
 TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
-.PHONY: deps test-deps check lint
+.PHONY: deps test-deps check lint bench-judge
 deps:
 	@tests/tools/deps.sh $(DEPS)
 test-deps: deps
@@ -18,6 +18,10 @@ test-deps: deps
 check: test-deps
 	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
 	@QUICK=1 bash tests/tools/run-tests.sh
+
+# How good the noisy search is: every bar of docs/architecture.md, "The simulation", on all cores.
+bench-judge: $(O)/bin/mmbisect
+	@nice $< simulate $(if $(TRIALS),--trials $(TRIALS)) $(if $(SEED),--seed $(SEED))
 
 LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c daemon/simulate/*.c workers/*.c web/*.c)
 LINT_SH = $(shell git ls-files '*.sh' .ci/run)

@@ -296,7 +296,7 @@ static void note_claim(const struct world *w, const struct judge_decision *d, st
 	if (t->claimed || !(d->action == JUDGE_MEASURE ? d->has_mark : d->verdict == JUDGE_CULPRIT))
 		return;
 	t->claimed = true;
-	t->claim_right = trial_is_culprit(w, node);
+	t->claim_right = trial_is_near_culprit(w, node);
 }
 
 static int weigh(const struct world *w, const struct judge_decision *d, struct trial *t)

@@ -148,6 +148,20 @@ int trial_referee(const struct world *w, const int *nodes, size_t n, enum outcom
 	return 0;
 }
 
+bool trial_is_near_culprit(const struct world *w, int node)
+{
+	size_t bytes = (size_t)w->graph.dag.n;
+	unsigned char *room = calloc(bytes, 3);
+	struct bench b = {room, room + bytes, room + 2 * bytes};
+	bool near = false;
+
+	for (int i = 0; room && i < w->n_steps && !near; i++)
+		if (w->steps[i].size > 0 && find_atom(w, w->steps[i].node, &b) > 0)
+			near = b.atom[node];
+	free(room);
+	return near;
+}
+
 int trial_run(const struct world_options *world, const struct method *method,
 	      const struct trial_options *options, uint64_t seed, const char *name, unsigned number,
 	      struct trial *ret)

@@ -71,6 +71,8 @@ int trial_run(const struct world_options *world, const struct method *method,
 int trial_referee(const struct world *w, const int *nodes, size_t n, enum outcome *ret);
 /* Is it a commit that made things worse? */
 bool trial_is_culprit(const struct world *w, int node);
+/* Or one that no test can tell from it; false when there is no memory to say. */
+bool trial_is_near_culprit(const struct world *w, int node);
 
 method_run method_judge;
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One line a scenario, and whether the judge meets its bar there. */
+#include "daemon/simulate/series.h"
+
+#include <math.h>
+
+/* Runs a scenario unless that was done already. */
+static int run_scenario(struct series *s, const struct scenario *scenario, struct error *err,
+			const struct tally **ret)
+{
+	struct tally *tally = &s->tallies[scenario - scenarios];
+	unsigned usual = scenario->trials ? scenario->trials : SCENARIO_TRIALS;
+	int r = 0;
+
+	if (!tally->trials)
+		r = series_run(s, &scenario->world, &scenario->options, scenario->id, s->method,
+			       s->trials ? s->trials : usual, err, tally);
+	*ret = tally;
+	return r;
+}
+
+static void print_row(const struct scenario *scenario, const struct tally *t)
+{
+	double right = tally_percent(t, OUTCOME_RIGHT), wrong = tally_percent(t, OUTCOME_WRONG);
+
+	(void)printf("%-12s %4u trials  right %5.1f %%  wrong %4.1f %%  other %5.1f %%  cost "
+		     "%5.0f+-%-3.0f (all %5.0f)  builds %4.1f  runs %5.1f  %.2f ms a decision",
+		     scenario->id, t->trials, right, wrong, fabs(100 - right - wrong),
+		     tally_mean(t, t->cost), tally_cost_error(t), tally_mean(t, t->cost_all),
+		     tally_mean(t, t->builds), tally_mean(t, t->runs), tally_cpu_ms(t));
+}
+
+static void print_details(const struct tally *t)
+{
+	for (size_t i = OUTCOME_WIDE; i < OUTCOME_N; i++)
+		if (t->outcomes[i])
+			(void)printf("  %s %.1f", outcome_names[i],
+				     tally_percent(t, (enum outcome)i));
+	if (t->flagged)
+		(void)printf("  partial %.1f", 100 * tally_mean(t, t->flagged));
+	if (t->claims_wrong)
+		(void)printf("  first claim wrong %.1f", 100 * tally_mean(t, t->claims_wrong));
+	if (t->differs)
+		(void)printf("  %u decisions differ after a restart", t->differs);
+	if (fabs(t->wall - t->cost_all) > 1)
+		(void)printf("  wall %.0f", tally_mean(t, t->wall));
+}
+
+static int show(struct series *s, const struct scenario *scenario, const struct tally *t,
+		bool barred, const char *missed, struct error *err)
+{
+	const bool met = barred && !*missed;
+
+	if (s->text) {
+		print_row(scenario, t);
+		print_details(t);
+		if (barred)
+			(void)printf("  %s%s\n", met ? "met" : "MISSED: ", missed);
+		else
+			(void)printf("  no bar (%s)\n", scenario->help);
+		(void)fflush(stdout);
+	}
+	return series_add(s,
+			  json_pack("{s:s, s:s, s:o}", "scenario", scenario->id, "help",
+				    scenario->help, "met",
+				    barred ? json_boolean(met) : json_null()),
+			  t, err);
+}
+
+/* The bar is the judge's; rivals are only shown. */
+static int report(struct series *s, const struct scenario *scenario, const struct tally *t,
+		  struct error *err)
+{
+	const struct scenario *base =
+		scenario->bar.cost_of ? scenario_find(scenario->bar.cost_of) : NULL;
+	const struct tally *of = NULL;
+	const bool barred = scenario_has_bar(scenario) && s->method == &methods[0];
+	char missed[TALLY_MISSED_MAX] = "";
+
+	if (base && barred) {
+		int r = run_scenario(s, base, err, &of);
+
+		if (r < 0)
+			return r;
+	}
+	if (barred && !tally_meets(t, &scenario->bar, of ? tally_mean(of, of->cost) : 0, missed))
+		s->missed = true;
+	return show(s, scenario, t, barred, missed, err);
+}
+
+int series_scenarios(struct series *s, const char *pattern, struct error *err)
+{
+	const struct tally *t = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < n_scenarios; i++) {
+		if (!scenario_matches(&scenarios[i], pattern))
+			continue;
+		any = true;
+		int r = run_scenario(s, &scenarios[i], err, &t);
+
+		if (r >= 0)
+			r = report(s, &scenarios[i], t, err);
+		if (r < 0)
+			return r;
+	}
+	return any ? 0 : error_set(err, -EINVAL, "unknown scenario '%s'", pattern);
+}
