@@ -24,6 +24,19 @@ double judge_ln_bayes_factor(double delta, double se, unsigned pairs)
 	return none + (df + 1) / 2 * (log1p(t2 / df) - log1p(t2 / (df * (1 + n))));
 }
 
+double judge_bayes_reach(double se, unsigned pairs, double alpha)
+{
+	if (pairs < 2)
+		return INFINITY;
+
+	/* 1 + u = k (1 + u / (1 + n)), u = t^2 / df */
+	double n = pairs / 2.0, df = 2.0 * pairs - 2;
+	double k = exp(2 / (df + 1) * (log1p(n) / 2 - log(alpha)));
+	if (k >= 1 + n)
+		return INFINITY;
+	return se * sqrt(df * (k - 1) / (1 - k / (1 + n)));
+}
+
 double judge_ln_against_none(double m, double delta, double se)
 {
 	double gain = m * (delta - m / 2);

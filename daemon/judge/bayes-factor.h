@@ -26,6 +26,13 @@
 double judge_ln_bayes_factor(double delta, double se, unsigned pairs);
 
 /*
+ * Half of the interval of delta that holds the true change with probability 1 - alpha however often
+ * one looks: the changes whose factor, for delta without them, stays below 1 / alpha. INFINITY
+ * while there are too few pairs to leave out any.
+ */
+double judge_bayes_reach(double se, unsigned pairs, double alpha);
+
+/*
  * Natural logarithm of the likelihood of a change of m against none. Below ln 0.01 nothing as large
  * as m is worth waiting for (futility). m and delta have the sign of the change asked for; 0 when
  * nothing is known, -INFINITY or INFINITY when se is 0.
