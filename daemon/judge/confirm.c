@@ -156,13 +156,16 @@ static bool is_rest(const struct evidence *e, const struct posterior *p, int a, 
 {
 	struct level x = evidence_level(e, a, INT64_MIN), y = evidence_level(e, b, INT64_MIN);
 	double change = y.mean - x.mean, se = sqrt(variance_of(e, p, &x) + variance_of(e, p, &y));
+	bool few, large;
 
 	*ret_want = -1;
 	if (e->same[a] == e->same[b] || x.n == 0 || y.n == 0)
 		return false;
-	if (se > SURE_ENOUGH * fabs(total))
+	few = x.n < REST_RUNS || y.n < REST_RUNS;
+	large = fabs(change) > REST_SHARE * fabs(total);
+	if (few || se > SURE_ENOUGH * fabs(total) || (large && fabs(change) < REST_Z * se))
 		*ret_want = x.n < y.n ? a : b;
-	return x.n >= REST_RUNS && y.n >= REST_RUNS && fabs(change) > REST_Z * se && fabs(change) > REST_SHARE * fabs(total);
+	return !few && large && fabs(change) > REST_Z * se;
 }
 
 struct explained confirm_explain(const struct evidence *e, const struct posterior *p, int culprit, int parent)

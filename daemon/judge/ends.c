@@ -9,8 +9,9 @@
 #define PAIRS_LEAST 10
 #define PAIRS_MOST 250
 #define PAIRS_AT_ONCE 8
-/* So many standard deviations apart, a few pairs are enough; and one run tells the side. */
+/* So many standard deviations apart, a few pairs are enough. */
 #define CLEAR 8.0
+/* So many times the range of either side apart, one run tells the side. */
 #define EXACT 50.0
 #define EVIDENCE 20.0
 #define FUTILE 0.01
@@ -59,6 +60,20 @@ static unsigned pairs_needed(double change, double sd)
 	return change > 0 && sd > 0 && n < 1e9 ? (unsigned)ceil(n) : 0;
 }
 
+/* By the whole ranges: the spread of three lucky pairs says little. */
+static bool is_exact(const double *good, const double *bad, unsigned pairs)
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+
+	for (unsigned i = 0; i < pairs; i++) {
+		low[0] = fmin(low[0], good[i]);
+		high[0] = fmax(high[0], good[i]);
+		low[1] = fmin(low[1], bad[i]);
+		high[1] = fmax(high[1], bad[i]);
+	}
+	return pairs >= PAIRS_FIRST && low[1] - high[0] > EXACT * fmax(high[0] - low[0], high[1] - low[1]);
+}
+
 static enum ends_state state_of(const struct evidence *e, const struct ends *x)
 {
 	const struct judge_difference *d = &x->difference;
@@ -66,8 +81,6 @@ static enum ends_state state_of(const struct evidence *e, const struct ends *x)
 
 	if (d->pairs < PAIRS_FIRST)
 		return ENDS_MORE;
-	if (fabs(d->delta) > EXACT * sd)
-		return d->delta > 0 ? ENDS_EXACT : ENDS_OPPOSITE;
 	if (d->pairs < PAIRS_LEAST && fabs(d->delta) <= CLEAR * sd)
 		return ENDS_MORE;
 	if (claim > 0 && judge_ln_against_none(claim, d->delta, d->se) < log(FUTILE) && d->delta > -claim)
@@ -104,9 +117,9 @@ int ends_look(const struct evidence *e, struct ends *ret)
 	x.difference = judge_clipped_difference(good, bad, pairs);
 	x.difference.pairs = pairs;
 	x.smallest = smallest_change(e, pairs ? good[0] : 1);
+	x.state = is_exact(good, bad, pairs) ? ENDS_EXACT : state_of(e, &x);
 	free(good);
 	free(bad);
-	x.state = state_of(e, &x);
 	x.more = x.state == ENDS_MORE ? more_pairs(pairs) : 0;
 	x.needed = pairs_needed(e->opt->claim > 0 ? 2 * x.smallest : fmax(x.smallest, x.difference.delta),
 				x.difference.sd);

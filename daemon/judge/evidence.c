@@ -10,8 +10,8 @@
 
 #define CLIP 2.5
 #define MAD_TO_SD 1.4826
-/* Runs over which the machine's drift is taken to stay about the same (JUDGE.md C.10). */
-#define DRIFT_REACH 12.0
+/* Runs over which the machine's drift is taken to stay about the same: what predicts the anchors best. */
+static const double drift_reaches[] = {5, 10, 20, 40, 80};
 #define DRIFT_RUNS_MIN 16
 #define DRIFT_GAIN 0.9
 
@@ -303,12 +303,12 @@ static int anchor_residuals(const struct evidence *e, struct residual *ret)
 }
 
 /* The kernel average at a moment; `but` leaves one residual out, -1 none. Far ones do not count. */
-static double drift_at(const struct residual *r, int n, int at, int but)
+static double drift_at(const struct residual *r, int n, double reach, int at, int but)
 {
 	double sum = 0, weight = 1;
 
 	for (int i = 0; i < n; i++) {
-		double k = exp(-fabs((double)(r[i].at - at)) / DRIFT_REACH);
+		double k = exp(-fabs((double)(r[i].at - at)) / reach);
 
 		if (i == but || k < 1e-4)
 			continue;
@@ -318,28 +318,44 @@ static double drift_at(const struct residual *r, int n, int at, int but)
 	return sum / weight;
 }
 
+/* Sum of squares of what is left of the residuals, each predicted by the others. */
+static double left_out(const struct residual *r, int n, double reach)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		double left = r[i].r - drift_at(r, n, reach, r[i].at, i);
+
+		sum += left * left;
+	}
+	return sum;
+}
+
 bool evidence_take_off_drift(struct evidence *e)
 {
 	struct residual *r = calloc((size_t)e->n_runs + 1, sizeof(*r));
-	double before = 0, after = 0;
+	double before = 0, least = INFINITY, reach = 0;
 	bool drifts;
 	int n;
 
 	if (!r)
 		return false;
 	n = anchor_residuals(e, r);
-	for (int i = 0; i < n; i++) {
-		double left = r[i].r - drift_at(r, n, r[i].at, i);
-
+	for (int i = 0; i < n; i++)
 		before += r[i].r * r[i].r;
-		after += left * left;
+	for (size_t k = 0; k < sizeof(drift_reaches) / sizeof(*drift_reaches); k++) {
+		double left = left_out(r, n, drift_reaches[k]);
+
+		if (left < least) {
+			least = left;
+			reach = drift_reaches[k];
+		}
 	}
-	drifts = n >= DRIFT_RUNS_MIN && after < DRIFT_GAIN * before;
+	drifts = n >= DRIFT_RUNS_MIN && least < DRIFT_GAIN * before;
 	for (int i = 0; drifts && i < e->n_runs; i++)
-		e->run[i].y -= drift_at(r, n, e->run[i].at, -1);
+		e->run[i].y -= drift_at(r, n, reach, e->run[i].at, -1);
 	free(r);
 	if (drifts)
 		(void)set_sigma(e);
 	return drifts;
 }
-

@@ -20,7 +20,7 @@
 /* A confirmation goes on while its candidate is at least this likely. */
 #define STILL_LIKELY 0.5
 /* Runs between two of an anchor: it is to be seen whether the machine drifts. Fewer are needed while it does not. */
-#define REFERENCE_EVERY 8
+#define REFERENCE_EVERY 4
 #define REFERENCE_SELDOM 24
 /* The share of all runs that may be spent on saying how much the culprit explains. */
 #define EXPLAIN_SHARE 0.25
