@@ -9,7 +9,7 @@
 #define SMALLER 0.7
 #define CLIP 2.5
 /* A residual change counts from here on: in standard errors, and as a share of the whole. */
-#define REST_Z 3.5
+#define REST_Z 4.0
 #define REST_SHARE 0.2
 #define REST_RUNS 6
 #define SURE_ENOUGH 0.12

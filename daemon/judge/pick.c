@@ -17,6 +17,8 @@
 #define SURE 0.02
 /* A side branch starts elsewhere and so differs by other changes too (JUDGE.md C.5). */
 #define SIDE_BRANCH 0.8
+/* A new commit will mostly be run again before it has told what it can: those runs are not in the offer. */
+#define BUILD_WEIGHT 1.25
 #define SKIP_REACH 12
 #define SKIP_BASE 0.02
 /* Actions at once must not ask the same thing. */
@@ -126,7 +128,7 @@ static void consider(const struct chooser *c, const struct offer *o, double p, s
 		unsigned r = batches[b];
 		double after = o->before + node_weight(c, o->node, o->layout, r) - own;
 		double bits = judge_information(p, sqrt(gained(c, o->before, o->lref, after, o->lref)));
-		double seconds = o->build_seconds * (1 - o->risk / 2) + (1 - o->risk) * r * c->run_seconds;
+		double seconds = o->build_seconds * BUILD_WEIGHT * (1 - o->risk / 2) + (1 - o->risk) * r * c->run_seconds;
 		double score = o->factor * (1 - o->risk) * bits / seconds;
 
 		if (score <= *best_score)
@@ -154,7 +156,7 @@ static void consider_node(const struct chooser *c, int i, double lref, struct ac
 		o.factor = SIDE_BRANCH;
 	o.build_seconds = c->e->obs[i].build_seconds;
 	/* nothing tells more than the whole answer */
-	if (o.factor * judge_entropy(p) / (o.build_seconds + c->run_seconds) <= *best_score)
+	if (o.factor * (1 - o.risk) * judge_entropy(p) / (o.build_seconds * BUILD_WEIGHT * (1 - o.risk / 2) + (1 - o.risk) * c->run_seconds) <= *best_score)
 		return;
 	o.before = known_about(c, p, i) + node_weight(c, i, 0, 0);
 	o.layout = best_layout(c, i, &fresh);
