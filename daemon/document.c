@@ -2,11 +2,18 @@
 /* The document of a search's answer: everything a reader needs, from the database and the repository. */
 #include "daemon/session-internal.h"
 
+#include "daemon/decision.h"
 #include "daemon/environment.h"
+#include "daemon/judge/stats.h"
 #include "db/job.h"
 #include "db/search.h"
 #include "lib/clock.h"
 #include "lib/str.h"
+
+#include <math.h>
+
+/* Longer lists of candidates go without subjects. */
+#define SUBJECTS_MAX 200
 
 /* All that the parts below look at. */
 struct sources {
@@ -14,16 +21,26 @@ struct sources {
 	struct session *s;
 	const struct session_obs *o;
 	const struct judge_decision *d;
+	enum judge_side *sides; /* a node each */
 };
 
+static json_t *candidate_json(const struct sources *x, const struct judge_candidate *candidate)
+{
+	const char *oid = x->s->graph.oids[candidate->node];
+	_cleanup_(commit_done) struct commit c = { 0 };
+
+	if (x->d->n_candidates <= SUBJECTS_MAX)
+		(void)repo_commit(x->e->repo, oid, NULL, &c);
+	return json_pack("{s:s, s:s?, s:f}", "commit", oid, "subject", c.subject, "probability", candidate->probability);
+}
+
+/* Likeliest first. */
 static json_t *candidates_json(const struct sources *x)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < x->d->n_candidates; i++)
-		(void)json_array_append_new(list, json_pack("{s:s, s:f}", "commit",
-							    x->s->graph.oids[x->d->candidates[i].node], "probability",
-							    x->d->candidates[i].probability));
+		(void)json_array_append_new(list, candidate_json(x, &x->d->candidates[i]));
 	return list;
 }
 
@@ -55,9 +72,10 @@ static json_t *change_json(const struct sources *x)
 
 	if (c->n_before == 0)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I}", "before", number(c->before), "after",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, s:I}", "before", number(c->before), "after",
 			 number(c->after), "ratio", number(c->ratio), "low", number(c->low), "high", number(c->high), "unit",
-			 metric_unit(x, unit), "class", x->s->question.class, "n_before", (json_int_t)c->n_before, "n_after",
+			 metric_unit(x, unit), "class", decision_class_name(x->o->options.cls), "relation",
+			 decision_relation_name(c->relation), "n_before", (json_int_t)c->n_before, "n_after",
 			 (json_int_t)c->n_after);
 }
 
@@ -100,16 +118,10 @@ static const char *side_word(enum judge_side side)
 	return words[side];
 }
 
-static double middle(const struct values *v)
-{
-	/* Steps show one number a commit; the rows have the spread. */
-	return v->n ? v->items[v->n / 2] : 0;
-}
-
 static int step_json(const struct sources *x, int node, json_t *list)
 {
 	_cleanup_(commit_done) struct commit c = { 0 };
-	enum judge_side side = judge_side(x->o->obs, node, x->o->n, &x->o->options);
+	enum judge_side side = x->sides[node];
 	const struct values *v = &x->o->values[node];
 	const struct want_result *look = &x->o->looks[node];
 	_cleanup_free_ char *note = NULL;
@@ -119,7 +131,7 @@ static int step_json(const struct sources *x, int node, json_t *list)
 		note = str_format("%s: %s", look->status, look->why);
 	return json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?}", "commit", x->s->graph.oids[node],
 						     "subject", c.subject ? c.subject : "", "side", side_word(side), "value",
-						     v->n ? json_real(middle(v)) : json_null(), "n", (json_int_t)v->n, "note",
+						     v->n ? json_real(judge_median(v->items, v->n)) : json_null(), "n", (json_int_t)v->n, "note",
 						     note));
 }
 
@@ -131,6 +143,15 @@ static void bisect_log_line(const struct sources *x, const char *word, int node,
 	(void)str_addf(out, "# %s: [%s] %s\n", word, x->s->graph.oids[node], c.subject ? c.subject : "");
 	if (!str_eq(word, "first bad commit"))
 		(void)str_addf(out, "git bisect %s %s\n", word, x->s->graph.oids[node]);
+}
+
+static void add_step(const struct sources *x, int node, json_t *list, struct str *log)
+{
+	enum judge_side side = x->sides[node];
+
+	(void)step_json(x, node, list);
+	if (node != 0 && node != x->o->n - 1 && side != JUDGE_SIDE_UNKNOWN)
+		bisect_log_line(x, side_word(side), node, log);
 }
 
 /* Steps in the order they were asked for, and the same as a log that `git bisect replay` takes. */
@@ -152,16 +173,15 @@ static int steps_json(const struct sources *x, json_t **ret_steps, char **ret_lo
 		int node = entries.items[i].oid && str_eq(entries.items[i].action, "measure") ?
 				   graph_find(&x->s->graph, entries.items[i].oid) :
 				   -1;
-		enum judge_side side;
 
-		if (node < 0 || seen[node])
-			continue;
-		seen[node] = true;
-		side = judge_side(x->o->obs, node, x->o->n, &x->o->options);
-		(void)step_json(x, node, list);
-		if (node != 0 && node != last && side != JUDGE_SIDE_UNKNOWN)
-			bisect_log_line(x, side_word(side), node, &log);
+		if (node >= 0 && !seen[node])
+			add_step(x, node, list, &log);
+		if (node >= 0)
+			seen[node] = true;
 	}
+	for (int node = 0; node < x->o->n; node++) /* what was known before */
+		if (!seen[node] && x->o->obs[node].state != JUDGE_UNTESTED)
+			add_step(x, node, list, &log);
 	if (x->d->verdict == JUDGE_CULPRIT && x->d->action == JUDGE_DONE && x->d->culprit >= 0)
 		bisect_log_line(x, "first bad commit", x->d->culprit, &log);
 	*ret_log = str_take(&log);
@@ -198,6 +218,29 @@ static void recall_reason(const struct sources *x)
 			(void)snprintf(x->s->reason, sizeof(x->s->reason), "%s", entries.items[i].reason);
 }
 
+/* What only searches that weigh noise know; members that say nothing are left out. */
+static void add_noise(const struct sources *x, json_t *doc)
+{
+	const struct judge_decision *d = x->d;
+	char *const *oids = x->s->graph.oids;
+
+	if (x->o->options.cls == JUDGE_EXACT || d->action != JUDGE_DONE)
+		return;
+	if (isfinite(d->effect) && d->effect > 0)
+		(void)json_object_set_new(doc, "effect", json_real(d->effect));
+	if (d->verdict == JUDGE_CULPRIT && isfinite(d->explained) && d->explained_high > d->explained_low)
+		(void)json_object_set_new(doc, "explained",
+					  json_pack("{s:f, s:f, s:f}", "value", d->explained, "low", d->explained_low, "high",
+						    d->explained_high));
+	if (d->verdict == JUDGE_CULPRIT && d->partial)
+		(void)json_object_set_new(doc, "partial",
+					  json_pack("{s:s, s:s}", "good", oids[d->rest_good], "bad", oids[d->rest_bad]));
+	if ((d->verdict == JUDGE_NOT_REPRODUCED || d->verdict == JUDGE_GAVE_UP) && d->runs_needed)
+		(void)json_object_set_new(doc, "runs_needed", json_integer((json_int_t)d->runs_needed));
+	if (d->verdict == JUDGE_GAVE_UP)
+		(void)json_object_set_new(doc, "phase", json_string(decision_phase_name(d->phase)));
+}
+
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
@@ -217,8 +260,9 @@ static int add_question(const struct sources *x, json_t *doc)
 	if (str_eq(q->verdict, "set"))
 		(void)json_object_set_new(doc, "first_bad", json_string(x->s->graph.oids[x->d->first_bad]));
 	(void)json_object_set_new(doc, "reproduce",
-				  json_sprintf("mmbisect bisect --repo DIR --good %s --bad %s --workload %s --arch %s --metric %s%s",
+				  json_sprintf("mmbisect bisect --repo DIR --good %s --bad %s --workload %s --arch %s --metric %s%s%s",
 					       q->good, q->bad, q->workload, q->arch, q->metric,
+					       session_is_noisy(x->s) ? " --class time" : "",
 					       q->first_parent ? " --first-parent" : ""));
 	return 0;
 }
@@ -229,6 +273,7 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	json_t *steps = NULL, *rows = NULL;
 	int r = add_question(x, doc);
 
+	add_noise(x, doc);
 	if (r >= 0)
 		r = steps_json(x, &steps, &log);
 	if (r < 0)
@@ -258,7 +303,9 @@ int document_make(struct engine *e, struct session *s, struct error *err, json_t
 
 	if (r < 0)
 		return r;
-	r = add_parts(&x, doc, err);
+	r = document_sides(&s->graph.dag, &o, &d, &x.sides);
+	r = r < 0 ? error_errno(err, r, "document") : add_parts(&x, doc, err);
+	free(x.sides);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(doc);

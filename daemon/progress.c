@@ -8,6 +8,8 @@
 
 /* Rows of a proof: what still lies ahead of a search that has not come so far. */
 #define PROOF_ROWS 4
+/* Runs of a commit, where noise is weighed, until there are some to count. */
+#define NOISY_RUNS 5
 
 static double typical(struct engine *e, const char *class, bool *known)
 {
@@ -45,15 +47,25 @@ static double queued_left(struct engine *e, bool *known)
 	return seconds;
 }
 
-/* Steps that are not queued yet: each a build and a run, and the proof behind them. */
+/* One commit more: its build, and as many runs as the others had. */
+static double step_seconds(struct engine *e, const struct session_estimate *s, bool *known)
+{
+	double runs = s->commits >= 3 ? (double)s->runs / (double)s->commits : NOISY_RUNS;
+
+	if (!s->noisy)
+		return typical(e, "build", known) + typical(e, "exact", known);
+	return typical(e, "build", known) + runs * typical(e, "time", known);
+}
+
+/* Steps that are not queued yet, and the proof behind them. */
 static double search_left(struct engine *e, const struct session_estimate *s, bool *known)
 {
 	double step, proof;
 
 	if (s->verifying)
 		return 0;
-	step = typical(e, "build", known) + typical(e, "exact", known);
-	proof = 2 * step;
+	step = step_seconds(e, s, known);
+	proof = s->noisy ? 0 : 2 * step;
 	if (e->settings.verify_runs) {
 		bool time_known = true;
 
@@ -75,6 +87,26 @@ static void add_running(const struct running *run, struct str *out)
 		(void)str_addf(out, " %lld", (long long)run->done);
 }
 
+static void add_search(const struct session_estimate *s, struct str *out)
+{
+	static const struct {
+		const char *phase, *text;
+	} phases[] = { { "anchors", "ends" }, { "search", "search" }, { "confirm", "confirming" }, { "explain", "its share" } };
+	const char *text = "search";
+
+	if (s->verifying) {
+		(void)str_add(out, "proof: ");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(phases) && s->noisy; i++)
+		if (str_eq(phases[i].phase, s->phase))
+			text = phases[i].text;
+	(void)str_addf(out, "%s: ", text);
+	if (s->noisy)
+		(void)str_addf(out, "%zu runs of %zu commits so far, ", s->runs, s->commits);
+	(void)str_addf(out, "about %u to measure; ", s->steps_left);
+}
+
 int progress_text(struct engine *e, int64_t search_id, struct str *out)
 {
 	struct session_estimate s = { 0 };
@@ -83,7 +115,7 @@ int progress_text(struct engine *e, int64_t search_id, struct str *out)
 	char text[32];
 
 	if (searching)
-		(void)str_addf(out, s.verifying ? "proof: " : "search: about %u to measure; ", s.steps_left);
+		add_search(&s, out);
 	if (!e->running)
 		(void)str_add(out, "waiting");
 	for (const struct running *run = e->running; run; run = run->next) {

@@ -48,6 +48,12 @@ int session_decide(struct engine *engine, struct session *session, struct error 
 enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };
 int session_verify(struct engine *engine, struct session *session, struct error *err);
 
+/*
+ * Which side each commit of the graph is on, as far as a decision says: of exact searches each one's own value tells; under
+ * noise a median alone may lie, so all that was concluded counts. The caller frees *ret, a side a node.
+ */
+int document_sides(const struct judge_dag *dag, const struct session_obs *obs, const struct judge_decision *decision,
+		   enum judge_side **ret);
 /* The answer as docs/architecture.md has it. */
 int document_make(struct engine *engine, struct session *session, struct error *err, json_t **ret);
 

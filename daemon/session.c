@@ -241,12 +241,28 @@ static int under_way(struct engine *e, const struct session *s, struct error *er
 	return r < 0 ? error_errno(err, r, "database") : n > 0;
 }
 
+/* After a restart: how far it had come. */
+static int recall_estimate(struct engine *e, struct session *s, struct error *err)
+{
+	_cleanup_(session_obs_done) struct session_obs o = { 0 };
+	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
+	int r = session_decide(e, s, err, &o, &d);
+
+	if (r >= 0)
+		s->estimate = session_progress(&o, &d);
+	return r;
+}
+
 static int search_phase(struct engine *e, struct session *s, struct error *err)
 {
 	int r = under_way(e, s, err);
 
-	if (r != 0)
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		r = s->estimate.phase ? 0 : recall_estimate(e, s, err);
 		return r < 0 ? r : ASK_WAIT;
+	}
 	s->reason[0] = '\0';
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		_cleanup_(session_obs_done) struct session_obs o = { 0 };

@@ -81,7 +81,16 @@ static void add_side(struct str *out, const char *side)
 		(void)str_add(out, " ");
 }
 
-static void add_step(struct str *out, const json_t *step)
+/* Some commit was run more than once: each has its number of runs, and its value is a median. */
+static bool has_runs(const json_t *steps)
+{
+	for (size_t i = 0; i < json_array_size(steps); i++)
+		if (json_get_int(json_array_get(steps, i), "n", 0) > 1)
+			return true;
+	return false;
+}
+
+static void add_step(struct str *out, const json_t *step, bool with_runs)
 {
 	double value = json_get_number(step, "value", NAN);
 	_cleanup_str_ struct str number = STR_INIT;
@@ -91,8 +100,10 @@ static void add_step(struct str *out, const json_t *step)
 	(void)str_add(out, "  ");
 	add_short_oid(out, step, "commit");
 	(void)str_add(out, "  ");
-	add_side(out, json_get_string(step, "side"));
+	add_side(out, str_eq(json_get_string(step, "side"), "unknown") ? "?" : json_get_string(step, "side"));
 	(void)str_addf(out, "  %12s  ", number.data);
+	if (with_runs)
+		(void)str_addf(out, "n=%-3lld  ", (long long)json_get_int(step, "n", 0));
 	add_member(out, step, "subject", SUBJECT_COLUMNS);
 	if (json_get_string(step, "note")) {
 		(void)str_add(out, "\n                      ");
@@ -105,12 +116,13 @@ int section_steps(const json_t *document, struct str *out)
 {
 	const json_t *steps = json_object_get(document, "steps");
 	size_t n = json_array_size(steps), shown = MIN(n, (size_t)STEPS_MAX);
+	const bool runs = has_runs(steps);
 
 	if (!n)
 		return 0;
-	(void)str_addf(out, "Steps of the bisection:\n");
+	(void)str_addf(out, "Steps of the bisection%s:\n", runs ? " (medians of n runs)" : "");
 	for (size_t i = 0; i < shown; i++)
-		add_step(out, json_array_get(steps, i));
+		add_step(out, json_array_get(steps, i), runs);
 	if (n > shown)
 		(void)str_addf(out, "  (and %zu more)\n", n - shown);
 	return 0;

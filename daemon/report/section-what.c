@@ -9,6 +9,7 @@
 #include "daemon/report/table.h"
 
 #define STEPS_SUBJECT_COLUMNS 60
+#define CANDIDATES_MAX 40 /* the document has them all */
 
 static void add_of(struct str *out, const char *before, const json_t *document, const char *key)
 {
@@ -99,7 +100,12 @@ static void greet_without(struct str *out, const json_t *document, const char *w
 
 static void greet_not_reproduced(struct str *out, const json_t *document)
 {
-	greet_without(out, document, "measured no change for the worse between good and bad in");
+	const char *relation = json_get_string(json_object_get(document, "change"), "relation");
+
+	greet_without(out, document,
+		      str_eq(relation, "improved") ?
+			      "measured the opposite of what was asked for: bad is better than good in" :
+			      "measured no change for the worse between good and bad in");
 }
 
 static void greet_gave_up(struct str *out, const json_t *document)
@@ -178,10 +184,13 @@ static const char *subject_of(const json_t *document, const char *oid)
 int section_candidates(const json_t *document, struct str *out)
 {
 	const json_t *list = json_object_get(document, "candidates");
+	size_t n = json_array_size(list), shown = MIN(n, (size_t)CANDIDATES_MAX);
 
 	if (document_has_culprit(document))
 		return 0;
-	for (size_t i = 0; i < json_array_size(list); i++) {
+	if (n && str_eq(json_get_string(document, "verdict"), "gave-up"))
+		(void)str_add(out, "The likeliest commits until then:\n");
+	for (size_t i = 0; i < shown; i++) {
 		const json_t *candidate = json_array_get(list, i);
 		const char *subject = json_get_string(candidate, "subject");
 		double probability = json_get_number(candidate, "probability", NAN);
@@ -199,6 +208,8 @@ int section_candidates(const json_t *document, struct str *out)
 		report_add_line(out, subject, STEPS_SUBJECT_COLUMNS);
 		(void)str_add(out, "\n");
 	}
+	if (n > shown)
+		(void)str_addf(out, "  (and %zu more)\n", n - shown);
 	return 0;
 }
 

@@ -165,6 +165,42 @@ static void test_other_answers(void)
 	ok(!str_eq(e, "(failed)") && !str_eq(f, "(failed)") && !str_eq(g, "(failed)"), "members of wrong types do not fail");
 }
 
+#define NOISY(verdict, more) \
+	"{\"kind\":\"bisect\",\"status\":\"ok\",\"verdict\":\"" verdict "\",\"culprit\":\"" OID_CULPRIT "\",\"range\":{\"good\":\"" OID_GOOD \
+	"\",\"bad\":\"" OID_BAD "\"},\"workload\":\"w\",\"arch\":\"arm64\",\"metric\":\"sys\",\"reason\":\"why\"," more "}"
+#define CHANGE(relation, n) \
+	"\"change\":{\"before\":1.0,\"after\":1.2,\"unit\":\"s\",\"relation\":\"" relation "\",\"n_before\":" n ",\"n_after\":" n "}"
+
+/* What a search among noisy runs has to say beside its verdict. */
+static void test_noisy_answers(void)
+{
+	_cleanup_json_ json_t *culprit = load(NOISY("culprit", CHANGE("worse", "12") ",\"effect\":2.5,"
+		"\"explained\":{\"value\":0.63,\"low\":0.5,\"high\":0.76},\"partial\":{\"good\":\"" OID_CULPRIT "\",\"bad\":\"" OID_BAD "\"},"
+		"\"steps\":[{\"commit\":\"" OID_PARENT "\",\"subject\":\"mm: first\",\"side\":\"good\",\"value\":1.01,\"n\":12},"
+		"{\"commit\":\"" OID_FIX "\",\"subject\":\"mm: second\",\"side\":\"unknown\",\"value\":1.1,\"n\":3}]"));
+	_cleanup_json_ json_t *opposite = load(NOISY("not-reproduced", CHANGE("improved", "12")));
+	_cleanup_json_ json_t *noisy = load(NOISY("gave-up", CHANGE("unclear", "250") ",\"phase\":\"anchors\",\"runs_needed\":2400"));
+	_cleanup_json_ json_t *budget = load(NOISY("gave-up", CHANGE("worse", "40") ",\"phase\":\"search\",\"runs_needed\":20,"
+		"\"candidates\":[{\"commit\":\"" OID_CULPRIT "\",\"subject\":\"mm: third\",\"probability\":0.7},"
+		"{\"commit\":\"" OID_FIX "\",\"probability\":0.3}]"));
+	_cleanup_json_ json_t *odd = load(NOISY("culprit", "\"effect\":\"x\",\"explained\":[],\"partial\":7,\"runs_needed\":{}"));
+	_cleanup_free_ char *a = text_of(culprit), *b = text_of(opposite), *c = text_of(noisy), *d = text_of(budget), *e = text_of(odd);
+
+	has(a, "The change is 2.50 times as large as the spread");
+	has(a, "This commit makes 63 % of the");
+	has(a, "The rest has another cause");
+	has(a, "Steps of the bisection (medians of n runs):\n");
+	has(a, "  7b5a0b664e26  good          1.01  n=12   mm: first\n");
+	has(a, "  42b2af2c9b7e  ?             1.10  n=3    mm: second\n");
+	has(b, "measured the opposite of what was asked for");
+	hasnt(b, "noisy");
+	has(c, "It is too noisy: each end had 250 runs, and about 2 400 are needed");
+	has(d, "The likeliest commits until then:\n  f35b5d7d676e  70 %  mm: third\n");
+	hasnt(d, "too noisy");
+	ok(!str_eq(e, "(failed)"), "members of wrong types do not fail");
+	hasnt(e, "makes");
+}
+
 /* Fills every string of a document with what a stranger would like to be there. */
 static void poison(json_t *value, const char *text)
 {
@@ -217,6 +253,7 @@ int main(void)
 	test_finding();
 	test_wide_table();
 	test_other_answers();
+	test_noisy_answers();
 	test_strangers();
 	return done_testing();
 }
