@@ -100,6 +100,9 @@ wrong 'bisect of all classes' '--class exact or --class time' "${B[@]}" --good o
 for times in 0 -1 many 1001 99999999999999999999 '' 1.5; do
 	wrong "--times '$times'" '--times takes a number' "${B[@]}" --good one --bad two --times "$times"
 done
+for runs in 0 -1 many 1000001 ''; do
+	wrong "--max-runs '$runs'" '--max-runs takes a number' "${B[@]}" --good one --bad two --max-runs "$runs"
+done
 wrong 'unknown option' 'unknown option --fast' "${B[@]}" --good one --bad two --fast
 wrong 'unknown letter' 'unknown option -x' "${B[@]}" --good one --bad two -x
 wrong 'an option of another command' 'unknown option --good' run "${S[@]}" --repo "$R" --good one one
@@ -122,6 +125,18 @@ wrong 'run of two revisions' 'give one revision' run "${S[@]}" --repo "$R" one t
 wrong 'run of none' 'give one revision' run "${S[@]}" --repo "$R"
 wrong 'run of an unknown revision' "unknown revision 'nosuch'" run "${S[@]}" --repo "$R" nosuch
 wrong 'doctor of something' "what is 'me'" doctor --state "$T/state" me
+wrong 'log without a state' "database $T/state/mmbisect.db" log --state "$T/state"
+wrong 'log of a search without a state' "database $T/state/mmbisect.db" log --state "$T/state" 1
+wrong 'log of two searches' 'give the number of one search' log --state "$T/state" 1 2
+wrong 'log of no number' 'give the number of one search' log --state "$T/state" first
+wrong 'export of no search' 'give the number of one search' log --state "$T/state" --export
+wrong 'replay of nothing' 'give one file' replay
+wrong 'replay of two files' 'give one file' replay "$R/file" "$R/file"
+wrong 'replay of a file that is not there' "$T/none.json" replay "$T/none.json"
+wrong 'replay of a folder' "$T" replay "$T"
+wrong 'replay of a file that is no JSON' "$R/file:1: " replay "$R/file"
+echo '{"class":"time","commits":[],"table":{}}' >"$T/empty.json"
+wrong 'replay of a recording without commits' "$T/empty.json: recording: commits" replay "$T/empty.json"
 wrong 'no such configs' "$T/noconfigs" "${B[@]}" --good one --bad two --configs "$T/noconfigs"
 
 # --- the host ---
@@ -245,8 +260,29 @@ cp "$T/d.err" "$T/stderr"
 ok 'SIGTERM ends the daemon with 0' [ $status = 0 ]
 rm -rf "$T/state"
 
+# --- on paper ---
+culprit=f35b5d7d676e59e401690b678cd3cfec5e785c23
+for recording in tests/daemon/data/*.json; do
+	run mmbisect replay --json "$recording"
+	ok "$recording: the culprit that it had" node -e '
+		const d = JSON.parse(require("fs").readFileSync(process.argv[1]));
+		process.exit(d.verdict === "culprit" && d.culprit === process.argv[2] && d.decisions.every((x) => x.reason) ? 0 : 1)' \
+		"$T/stdout" $culprit
+	cp "$T/stdout" "$T/first"
+	run mmbisect replay --json "$recording"
+	ok "$recording: the same again" cmp -s "$T/stdout" "$T/first"
+	run mmbisect replay "$recording"
+	ok "$recording: in words" grep -q "100.0 %  ${culprit:0:12}  mm: align" "$T/stdout"
+	ok "$recording: nothing is written" nothing_written
+done
+sed '/"9d0d94684007[^"]*": {"mean"/d' tests/daemon/data/perf-bisect-6.1-noisy.json >"$T/gap.json"
+run mmbisect replay "$T/gap.json"
+ok 'a recording with a gap: no answer' [ "$status" = 1 ]
+ok 'a recording with a gap: what was decided until then' grep -q 'the ends first' "$T/stdout"
+ok 'a recording with a gap: which it is' grep -q 'asks for 9d0d946840075e0268f4f77fe39ba0f53e84c7c4' "$T/stderr"
+
 # --- help and JSON ---
-for verb in '' bisect compare run doctor; do
+for verb in '' bisect compare run log replay doctor; do
 	run mmbisect $verb --help
 	ok "mmbisect $verb --help" [ "$status" = 0 -a -s "$T/stdout" -a ! -s "$T/stderr" ]
 done
