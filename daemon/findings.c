@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From open searches to findings and mails. A finding and its mail are one transaction; the mail's Message-ID is fixed then,
- * before the first try to send it. A patch that was reported before gets a finding, but no second mail.
+ * before the first try to send it. A patch has one finding: further searches that end in it join that, without a mail. What a
+ * person has said of the tip in the meantime is said of its finding, which is not mailed then.
  */
 #include "daemon/service.h"
 
@@ -11,6 +12,7 @@
 #include "db/finding.h"
 #include "db/search.h"
 #include "db/tip.h"
+#include "db/word.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/str.h"
@@ -80,26 +82,48 @@ static int make_mail(struct service *s, const json_t *document, const struct fin
 	return 0;
 }
 
-static int store(struct service *s, const json_t *document, const struct finding *f, struct error *err)
+static int add_mail(struct service *s, const json_t *document, const struct finding *f, int64_t id, struct error *err)
 {
 	_cleanup_(mail_done) struct mail mail = { 0 };
-	int64_t id = 0, older = 0;
-	int r = db_begin(s->engine->db), known;
+	int r = make_mail(s, document, f, id, err, &mail);
+
+	return r < 0 ? r : db_mail_add(s->engine->db, &mail, now_wall_ns());
+}
+
+/* A new finding, with a mail unless a person knows already: *ret_id. */
+static int add_new(struct service *s, const struct search *search, const json_t *document, const struct finding *f,
+		   struct error *err, int64_t *ret_id)
+{
+	_cleanup_(word_done) struct word said = { 0 };
+	struct db *db = s->engine->db;
+	int r = db_finding_add(db, f, now_wall_ns(), ret_id);
+
+	if (r <= 0)
+		return r;
+	r = db_word_of_tip(db, search->tree, search->bad, &said);
+	if (r > 0)
+		return db_word_add_finding(db, *ret_id, &said);
+	return r < 0 || !s->mail_server ? r : add_mail(s, document, f, *ret_id, err);
+}
+
+static int store(struct service *s, const struct search *search, const json_t *document, const struct finding *f, struct error *err)
+{
+	struct db *db = s->engine->db;
+	int64_t id = 0;
+	int r = db_begin(db), known;
 
 	if (r < 0)
 		return error_errno(err, r, "database");
-	known = db_finding_of_patch(s->engine->db, f->patch_id, &older);
-	r = known < 0 ? known : db_finding_add(s->engine->db, f, now_wall_ns(), &id);
-	if (r > 0 && known == 0 && s->mail_server) {
-		r = make_mail(s, document, f, id, err, &mail);
-		if (r >= 0)
-			r = db_mail_add(s->engine->db, &mail, now_wall_ns());
-	}
-	r = db_end(s->engine->db, r);
+	known = db_finding_of_patch(db, f->patch_id, &id);
+	r = known > 0 ? db_finding_join(db, id, f->search_id) : known;
+	if (known == 0)
+		r = add_new(s, search, document, f, err, &id);
+	r = db_end(db, r);
 	if (r < 0)
 		return err->code < 0 ? r : error_errno(err, r, "database");
 	if (known > 0)
-		log_info("finding %lld: %s: the patch of finding %lld, not mailed again", (long long)id, f->subject, (long long)older);
+		log_info("finding %lld: %s: search %lld ended in it, too; not mailed again", (long long)id, f->subject,
+			 (long long)f->search_id);
 	else
 		log_info("finding %lld: %.12s %s", (long long)id, f->culprit, f->subject);
 	return 0;
@@ -127,7 +151,7 @@ static int add_finding(struct service *s, const struct search *search, const jso
 	f.report = str_take(&text);
 	if (r < 0 || !f.culprit || !f.subject || !f.report || str_set(&f.fix, fix) < 0)
 		return error_errno(err, r < 0 ? r : -ENOMEM, "finding");
-	return store(s, document, &f, err);
+	return store(s, search, document, &f, err);
 }
 
 /* What a search's end means for the tip that started it: its level is known from now on. */

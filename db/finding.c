@@ -34,15 +34,30 @@ void mail_done(struct mail *m)
 
 int db_finding_add(struct db *db, const struct finding *f, uint64_t now_ns, int64_t *ret_id)
 {
-	int r = db_int(db, ret_id, "SELECT id FROM finding WHERE search_id = ?", "i", f->search_id);
+	int r = db_int(db, ret_id, "SELECT finding_id FROM finding_search WHERE search_id = ?", "i", f->search_id);
 
 	if (r != -ENOENT)
+		return r;
+	r = db_begin(db);
+	if (r < 0)
 		return r;
 	r = db_run(db, ret_id, NULL,
 		   "INSERT INTO finding (search_id, culprit, patch_id, subject, fix, report, created_ns)"
 		   " VALUES (?, ?, ?, ?, ?, ?, ?)",
 		   "isssssi", f->search_id, f->culprit, f->patch_id, f->subject, f->fix, f->report, (int64_t)now_ns);
+	if (r >= 0)
+		r = db_finding_join(db, *ret_id, f->search_id);
+	r = db_end(db, r);
 	return r < 0 ? r : 1;
+}
+
+int db_finding_join(struct db *db, int64_t finding_id, int64_t search_id)
+{
+	int changed = 0;
+	int r = db_run(db, NULL, &changed, "INSERT INTO finding_search (search_id, finding_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+		       "ii", search_id, finding_id);
+
+	return r < 0 ? r : changed > 0;
 }
 
 static int read_finding(sqlite3_stmt *q, struct finding *f)
@@ -150,8 +165,17 @@ int db_mail_retry(struct db *db, int64_t id, const char *error, uint64_t next_ns
 {
 	return db_run(db, NULL, NULL,
 		      "UPDATE mail SET state = CASE WHEN ?2 = 0 THEN 'failed' ELSE 'queued' END, attempts = attempts + 1,"
-		      " error = ?1, next_ns = ?2 WHERE id = ?3",
+		      " error = ?1, next_ns = ?2 WHERE id = ?3 AND state = 'queued'", /* not withdrawn in the meantime */
 		      "sii", error, (int64_t)next_ns, id);
+}
+
+int db_mail_withdraw(struct db *db, int64_t finding_id, const char *why)
+{
+	int changed = 0;
+	int r = db_run(db, NULL, &changed, "UPDATE mail SET state = 'failed', error = ? WHERE finding_id = ? AND state = 'queued'",
+		       "si", why, finding_id);
+
+	return r < 0 ? r : changed > 0;
 }
 
 int db_mail_queued(struct db *db, int64_t *ret_n, int64_t *ret_next_ns)

@@ -122,11 +122,9 @@ int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oi
 	return r < 0 ? r : 1;
 }
 
-int db_tip_list(struct db *db, const char *state, struct tip_list *ret)
+static int collect(struct db *db, sqlite3_stmt *q, int r, struct tip_list *ret)
 {
-	_cleanup_query_ sqlite3_stmt *q = NULL;
 	struct tip_list list = { 0 };
-	int r = db_query(db, &q, "SELECT " COLUMNS " FROM tip WHERE state = ? ORDER BY id", "s", state);
 
 	while (r >= 0 && (r = db_step(db, q)) > 0) {
 		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
@@ -141,6 +139,57 @@ int db_tip_list(struct db *db, const char *state, struct tip_list *ret)
 	}
 	*ret = list;
 	return 0;
+}
+
+int db_tip_list(struct db *db, const char *state, struct tip_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM tip WHERE state = ? ORDER BY id", "s", state);
+
+	return collect(db, q, r, ret);
+}
+
+int db_tip_find(struct db *db, const char *prefix, struct tip_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, "SELECT " COLUMNS " FROM tip WHERE substr(oid, 1, length(?1)) = ?1 ORDER BY id LIMIT 100", "s",
+			 prefix);
+
+	return collect(db, q, r, ret);
+}
+
+int db_tip_history(struct db *db, const char *tree, const char *ref, struct tip_list *ret, size_t *ret_base)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int64_t base = 0;
+	int r = db_query(db, &q,
+			 "SELECT " COLUMNS " FROM (SELECT " COLUMNS " FROM tip WHERE tree = ? AND ref = ? AND state = 'accepted'"
+			 " ORDER BY id DESC LIMIT 200) ORDER BY id",
+			 "ss", tree, ref);
+
+	r = collect(db, q, r, ret);
+	if (r < 0)
+		return r;
+	r = db_int(db, &base,
+		   "SELECT coalesce(max(t.id), 0) FROM tip t JOIN word w ON w.tip_id = t.id WHERE t.tree = ? AND t.ref = ?"
+		   " AND w.state = 'accepted'",
+		   "ss", tree, ref);
+	*ret_base = 0;
+	for (size_t i = 0; r >= 0 && i < ret->n; i++)
+		if (ret->items[i].id <= base)
+			*ret_base = i;
+	if (r < 0)
+		tip_list_done(ret);
+	return r;
+}
+
+int db_tip_begin_runs(struct db *db, int64_t id, int64_t *ret_order)
+{
+	int r = db_run(db, NULL, NULL,
+		       "UPDATE tip SET run_order = (SELECT coalesce(max(id), 0) FROM run) WHERE id = ? AND run_order IS NULL", "i",
+		       id);
+
+	return r < 0 ? r : db_int(db, ret_order, "SELECT run_order FROM tip WHERE id = ?", "i", id);
 }
 
 int db_tip_accepted(struct db *db, const char *tree, const char *ref, struct tip *ret)

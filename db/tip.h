@@ -37,5 +37,11 @@ int db_tip_searched(struct db *db, const char *tree, const char *ref);
 /* Tips that wait for searches which are all over: their level is known. */
 int db_tip_release(struct db *db);
 int db_tip_set(struct db *db, int64_t id, const char *state, const char *reason);
+/* Tips whose commit id starts so, oldest first: at most 100. */
+int db_tip_find(struct db *db, const char *prefix, struct tip_list *ret);
+/* The accepted tips of a ref, oldest first: the newest 200. *ret_base: the last that a person accepted as base line, else 0. */
+int db_tip_history(struct db *db, const char *tree, const char *ref, struct tip_list *ret, size_t *ret_base);
+/* Class time: only runs with larger ids are compared for this tip. Set at the first call, then kept. */
+int db_tip_begin_runs(struct db *db, int64_t id, int64_t *ret_order);
 
 #endif

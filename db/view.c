@@ -9,7 +9,8 @@
 #define MEMBER(document, key) "CASE WHEN json_valid(" document ") THEN json_extract(" document ", '$." key "') END"
 #define SEARCH_COLUMNS                                                                             \
 	"s.id, s.tree, s.ref, s.good, s.bad, s.workload, s.arch, s.metric, s.class, s.first_parent AS first_parent_flag,"  \
-	" s.state, s.verdict, s.culprit, s.created_ns, s.ended_ns, (SELECT id FROM finding WHERE search_id = s.id) AS finding"
+	" s.state, s.verdict, s.culprit, s.created_ns, s.ended_ns, (SELECT finding_id FROM finding_search WHERE search_id = s.id) AS finding"
+#define LAST_WORD(column) "(SELECT w." column " FROM word w WHERE w.finding_id = f.id ORDER BY w.id DESC LIMIT 1)"
 #define JOB_COLUMNS "id, kind, class, oid AS \"commit\", search_id AS search, state, attempts, started_ns, not_before_ns, error"
 
 static const char *const statements[VIEW_MAX] = {
@@ -20,13 +21,20 @@ static const char *const statements[VIEW_MAX] = {
 		" WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
 	[VIEW_FINDINGS] =
 		"SELECT f.id, f.search_id AS search, f.culprit, f.subject, f.fix, f.created_ns, s.tree, s.ref, s.workload, s.arch,"
-		" s.metric, s.class, s.verdict, " CHANGE("s.document")
+		" s.metric, s.class, s.verdict, " CHANGE("s.document") ", " LAST_WORD("state") " AS word,"
+		" (SELECT count(*) FROM finding_search WHERE finding_id = f.id) AS searches"
 		" FROM finding f JOIN search s ON s.id = f.search_id WHERE ?1 IS NOT NULL ORDER BY f.id DESC LIMIT ?2",
 	[VIEW_FINDING] =
 		"SELECT f.id, f.search_id AS search, f.culprit, f.patch_id, f.subject, f.fix, f.report, f.created_ns, s.tree, s.ref,"
-		" s.workload, s.arch, s.metric, s.class, s.verdict, s.document AS document_json, m.state AS mail, m.sent_ns AS mailed_ns"
+		" s.workload, s.arch, s.metric, s.class, s.verdict, s.document AS document_json, m.state AS mail, m.sent_ns AS mailed_ns,"
+		" " LAST_WORD("state") " AS word"
 		" FROM finding f JOIN search s ON s.id = f.search_id LEFT JOIN mail m ON m.finding_id = f.id"
 		" WHERE f.id = ?1 LIMIT ?2",
+	[VIEW_FINDING_SEARCHES] =
+		"SELECT s.id, s.tree, s.ref, s.workload, s.arch, s.metric, s.class, s.verdict, s.ended_ns, " CHANGE("s.document")
+		" FROM finding_search x JOIN search s ON s.id = x.search_id WHERE x.finding_id = ?1 ORDER BY s.id LIMIT ?2",
+	[VIEW_FINDING_WORDS] =
+		"SELECT state, reason, who, at_ns FROM word WHERE finding_id = ?1 ORDER BY id LIMIT ?2",
 	[VIEW_SEARCHES] =
 		"SELECT " SEARCH_COLUMNS ", " CHANGE("s.document") ", " MEMBER("s.document", "reason") " AS reason,"
 		" (SELECT count(*) FROM job WHERE search_id = s.id AND state = 'leased') AS jobs_running,"

@@ -19,7 +19,9 @@
 enum view {
 	VIEW_COUNTS,	   /* one row: findings, searches, open searches, unsent mails */
 	VIEW_FINDINGS,	   /* newest first, without report and document */
-	VIEW_FINDING,	   /* id: finding; at most one row, with both and the state of its mail */
+	VIEW_FINDING,	   /* id: finding; at most one row, with both, the state of its mail and the last word */
+	VIEW_FINDING_SEARCHES, /* id: finding; the searches that ended in its patch, first one first */
+	VIEW_FINDING_WORDS,    /* id: finding; what people said of it, oldest first */
 	VIEW_SEARCHES,	   /* running first, then newest first, with counts of its jobs */
 	VIEW_SEARCH,	   /* id: search; at most one row, with the document */
 	VIEW_SEARCH_LOG,   /* id: search; the newest entries, oldest of them first */

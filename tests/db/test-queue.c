@@ -7,6 +7,8 @@
 #include "db/run.h"
 #include "db/search.h"
 #include "db/tip.h"
+#include "db/view.h"
+#include "db/word.h"
 #include "lib/fs.h"
 #include "lib/str.h"
 #include "tap.h"
@@ -341,6 +343,43 @@ static void test_findings(void)
 	is_int(db_mail_sent(db, next.id, 101), 0, "sent");
 	mail_done(&next);
 	is_int(db_mail_next(db, 1000, &next), 0, "never again");
+	is_int(db_mail_withdraw(db, id, "wrong"), 0, "what is sent cannot be withdrawn");
+}
+
+static void test_one_finding_a_patch(void)
+{
+	_cleanup_json_ json_t *rows = NULL;
+	int64_t id = 0;
+
+	is_int(db_finding_of_patch(db, "p", &id), 1, "a finding");
+	is_int(db_finding_join(db, id, 1), 0, "its own search is known");
+	is_int(db_finding_join(db, id, 2), 1, "another search ended in the same patch");
+	is_int(db_finding_join(db, id, 2), 0, "once");
+	is_int(db_view(db, VIEW_FINDING_SEARCHES, id, &rows), 0, "they are shown");
+	is_int(json_array_size(rows), 2, "both");
+	is_int(db_finding_join(db, 999, 1), 0, "a search has one finding");
+	is_int(db_finding_join(db, 999, 3), -EEXIST, "no such finding");
+}
+
+static void test_words(void)
+{
+	struct word said = { 0 }, w = { .state = (char *)(uintptr_t) "known", .reason = (char *)(uintptr_t) "a trade-off",
+					.who = (char *)(uintptr_t) "u", .at_ns = 7 };
+	int64_t id = 0;
+
+	is_int(db_finding_of_patch(db, "p", &id), 1, "a finding");
+	is_int(db_word_of_finding(db, id, &said), 0, "nobody has said anything");
+	is_int(db_word_add_finding(db, id, &w), 0, "a word");
+	w.state = (char *)(uintptr_t) "accepted";
+	is_int(db_word_add_finding(db, id, &w), 0, "another");
+	is_int(db_word_of_finding(db, id, &said), 1, "the last");
+	ok(str_eq(said.state, "accepted") && str_eq(said.reason, "a trade-off") && said.at_ns == 7, "counts");
+	word_done(&said);
+	w.state = (char *)(uintptr_t) "great";
+	is_int(db_word_add_finding(db, id, &w), -EEXIST, "a word that is none");
+	w.state = (char *)(uintptr_t) "wrong";
+	is_int(db_word_add_finding(db, 999, &w), -ENOENT, "of no finding");
+	is_int(db_word_add_tip(db, 999, &w), -ENOENT, "of no tip");
 }
 
 static void test_finding_and_mail_together(void)
@@ -436,6 +475,8 @@ int main(void)
 	test_runs();
 	test_searches();
 	test_findings();
+	test_one_finding_a_patch();
+	test_words();
 	test_finding_and_mail_together();
 	test_refs();
 	test_builds();

@@ -2,6 +2,7 @@
 /* Tips: watched late, waiting for a search, released when it is over; a question that is over is asked anew. */
 #include "db/search.h"
 #include "db/tip.h"
+#include "db/word.h"
 #include "lib/fs.h"
 #include "lib/str.h"
 #include "tap.h"
@@ -57,6 +58,36 @@ static void test_release(struct db *db)
 	ok(again != first, "as a search of its own");
 }
 
+static void test_history(struct db *db)
+{
+	const struct word w = { .state = (char *)(uintptr_t) "accepted", .reason = (char *)(uintptr_t) "r", .who = (char *)(uintptr_t) "u" };
+	_cleanup_(tip_list_done) struct tip_list found = { 0 };
+	struct tip_list list = { 0 };
+	struct word said = { 0 };
+	int64_t order = -1;
+	size_t base = 9;
+
+	is_int(db_ref_seen(db, "t", REF, a, true, 10), 1, "another tip");
+	is_int(db_tip_find(db, "aaaaaaa", &found), 0, "found by the start of its id");
+	is_int(found.n, 2, "with the older one of the same commit");
+	is_int(db_tip_set(db, found.items[1].id, "accepted", "x"), 0, "accepted");
+	is_int(db_tip_history(db, "t", REF, &list, &base), 0, "history");
+	ok(list.n == 2 && str_eq(list.items[0].oid, b) && base == 0, "oldest first, no base line yet");
+	tip_list_done(&list);
+	is_int(db_word_of_tip(db, "t", a, &said), 0, "no word");
+	is_int(db_word_add_tip(db, found.items[1].id, &w), 0, "a person accepts it");
+	is_int(db_word_of_tip(db, "t", a, &said), 1, "a word");
+	word_done(&said);
+	is_int(db_tip_history(db, "t", REF, &list, &base), 0, "history");
+	is_int(base, 1, "it is the base line");
+	tip_list_done(&list);
+	is_int(db_tip_begin_runs(db, found.items[1].id, &order), 0, "its runs begin");
+	is_int(order, 0, "after none");
+	is_int(db_tip_begin_runs(db, 999, &order), -ENOENT, "no such tip");
+	is_int(db_tip_find(db, "%", &list), 0, "a pattern");
+	is_int(list.n, 0, "is none");
+}
+
 int main(void)
 {
 	_cleanup_(fs_rm_rf_free) char *dir = NULL;
@@ -70,5 +101,6 @@ int main(void)
 	}
 	test_watched_late(db);
 	test_release(db);
+	test_history(db);
 	return done_testing();
 }

@@ -12,6 +12,7 @@
 #include "db/run.h"
 #include "db/search.h"
 #include "db/tip.h"
+#include "db/word.h"
 #include "lib/clock.h"
 #include "lib/json.h"
 
@@ -303,6 +304,21 @@ static void seed_hostile(void)
 	add_finding("<i>metric</i>", subject, report, text);
 }
 
+/* Finding 1 was seen with another metric, too; finding 2 was talked about. */
+static void seed_words(const char *text)
+{
+	const int64_t other = add_search("thp_fault_alloc", "refs/heads/master");
+
+	end_search(other, "culprit", CULPRIT, text);
+	CHECK(db_finding_join(db, 1, other));
+	CHECK(db_word_add_finding(db, 2,
+				  &(struct word){T("known"), T("<b>known</b> \xff " RTL), T("uid 0"),
+						 (int64_t)later_ns()}));
+	CHECK(db_word_add_finding(db, 2,
+				  &(struct word){T("wrong"), T("it was the host"), T("root"),
+						 (int64_t)later_ns()}));
+}
+
 static void seed_full(void)
 {
 	_cleanup_free_ char *text =
@@ -325,6 +341,7 @@ static void seed_full(void)
 		   "same\",\"steps\":[],\"change\":null}");
 	end_search(add_search("user", NULL), "gave-up", NULL, "[1, 2]");
 	seed_running();
+	seed_words(text);
 }
 
 static void seed_advance(void)

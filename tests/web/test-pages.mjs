@@ -88,6 +88,7 @@ test("a finding: three-way table, counters, steps, log, report", async (t) => {
 	await page.getByText("git bisect bad b2b2b2").waitFor();
 	await page.locator("pre", { hasText: "thread-stack.madvise_call" }).waitFor();
 	await page.getByText("9 builds, 3 saved, 31 boots, 6 min 52 s").waitFor();
+	await page.locator("section", { hasText: "Also seen in" }).getByRole("link", { name: /^thp_fault_alloc/ }).waitFor();
 	assert.equal(await page.getByRole("link", { name: "c3c3c3c3c3c3" }).getAttribute("href"), `https://example.org/c/${"c3".repeat(20)}`);
 	await page.goBack();
 	await heading(page).getByText("Findings").waitFor();
@@ -109,6 +110,7 @@ test("strangers' strings are text", async (t) => {
 	await heading(page).getByText("<i>metric</i>").waitFor();
 	await page.getByText(/<script>document\.title='owned'<\/script>.*Jos\ufffd/).first().waitFor();
 	await page.locator("pre", { hasText: "Report </pre><script>" }).waitFor();
+	assert.match(await page.locator("section", { hasText: "What was said" }).innerText(), /wrong: it was the host root[^]*known: <b>known<\/b> \ufffd/);
 	assert.doesNotMatch(await page.locator("main").innerText(), /[\u202a-\u202e]/);
 	calm();
 });

@@ -173,6 +173,12 @@ test("JSON: documents are embedded, strangers' bytes are valid UTF-8", async (t)
 	const { finding } = JSON.parse((await request(server, "/api/finding/1.json")).body);
 	assert.equal(finding.document.verify.length, 4);
 	assert.equal(finding.mail, "sent");
+	assert.equal(finding.word, null);
+	const { searches } = JSON.parse((await request(server, "/api/finding/1.json")).body);
+	assert.deepEqual(searches.map((s) => s.metric), ["madvise_call", "thp_fault_alloc"]);
+	const { words } = JSON.parse((await request(server, "/api/finding/2.json")).body);
+	assert.deepEqual(words.map((w) => w.state), ["known", "wrong"]);
+	assert.equal(findings[1].word, "wrong");
 	const hostile = JSON.parse((await request(server, "/api/finding/2.json")).body).finding;
 	assert.match(hostile.subject, /^<script>.*Jos\ufffd /);
 	assert.match(hostile.report, /\ufffd\ufffd bytes/);
