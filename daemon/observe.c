@@ -35,6 +35,13 @@ void session_obs_done(struct session_obs *o)
 	*o = (struct session_obs){ 0 };
 }
 
+/* A verdict stands on the runs that were there when it was reached: those of its proof come after it. */
+static void forget_later(const struct session *s, struct values *values)
+{
+	while (!str_eq(s->question.state, "searching") && values->n && values->runs[values->n - 1] > s->question.judged_run)
+		values->n--;
+}
+
 static int observe_node(struct engine *e, struct session *s, int node, double build_seconds, struct session_obs *o,
 			struct error *err)
 {
@@ -53,6 +60,8 @@ static int observe_node(struct engine *e, struct session *s, int node, double bu
 		r = db_run_values(e->db, look->series, look->signature, s->question.metric, &o->values[node]);
 		if (r < 0)
 			return error_errno(err, r, "database");
+		if (session_is_noisy(s))
+			forget_later(s, &o->values[node]);
 	}
 	*obs = (struct judge_obs){ .values = o->values[node].items,
 				   .n_values = o->values[node].n,

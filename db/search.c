@@ -6,7 +6,7 @@
 
 #define COLUMNS                                                                                    \
 	"id, tree, ref, good, bad, workload, arch, metric, class, state, verdict, culprit, document, first_parent,"  \
-	" created_ns, ended_ns, claim, max_runs"
+	" created_ns, ended_ns, claim, max_runs, judged_run"
 
 void search_done(struct search *s)
 {
@@ -36,7 +36,8 @@ static int read_search(sqlite3_stmt *q, struct search *s)
 			      .created_ns = sqlite3_column_int64(q, 14),
 			      .ended_ns = sqlite3_column_int64(q, 15),
 			      .claim = sqlite3_column_double(q, 16),
-			      .max_runs = sqlite3_column_int64(q, 17) };
+			      .max_runs = sqlite3_column_int64(q, 17),
+			      .judged_run = sqlite3_column_int64(q, 18) };
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (db_column_dup(q, (int)i + 1, fields[i]) < 0) {
 			search_done(s);
@@ -121,8 +122,10 @@ int db_search_settle(struct db *db, int64_t id)
 
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit)
 {
-	return db_run(db, NULL, NULL, "UPDATE search SET state = ?, verdict = ?, culprit = ? WHERE id = ?", "sssi", state,
-		      verdict, culprit, id);
+	return db_run(db, NULL, NULL,
+		      "UPDATE search SET state = ?1, verdict = ?2, culprit = ?3, judged_run ="
+		      " CASE WHEN ?1 <> 'searching' THEN (SELECT coalesce(max(id), 0) FROM run) END WHERE id = ?4",
+		      "sssi", state, verdict, culprit, id);
 }
 
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns)

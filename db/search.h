@@ -15,6 +15,7 @@ struct search {
 	int64_t created_ns, ended_ns;
 	double claim;	  /* relative change that made somebody ask; 0: not known */
 	int64_t max_runs; /* budget of a search that weighs noise; 0: the judge's own */
+	int64_t judged_run; /* the newest run when the verdict was reached; 0: there is none yet */
 };
 void search_done(struct search *search);
 
@@ -35,6 +36,7 @@ int db_search_list(struct db *db, bool open, struct search_list *ret);
 /* Those that are done and of which no finding, mail and tip were made yet. */
 int db_search_unsettled(struct db *db, struct search_list *ret);
 int db_search_settle(struct db *db, int64_t id);
+/* Also remembers up to which run it was judged; state "searching" forgets it. */
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit);
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns);
 

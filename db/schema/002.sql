@@ -4,6 +4,9 @@
 ALTER TABLE search ADD COLUMN claim REAL NOT NULL DEFAULT 0;       -- relative change that made somebody ask; 0: not known
 ALTER TABLE search ADD COLUMN max_runs INTEGER NOT NULL DEFAULT 0; -- budget; 0: the judge's own
 
+-- What was known when the verdict was reached: runs of the proof and of others come later and change nothing of it.
+ALTER TABLE search ADD COLUMN judged_run INTEGER;                  -- NULL while searching
+
 -- A decision in full: where the search was then, and how many runs of the commit were to be there in total.
 ALTER TABLE search_log ADD COLUMN phase TEXT;
 ALTER TABLE search_log ADD COLUMN runs INTEGER;

@@ -149,6 +149,14 @@ ok 'it is the same commit' has "$T/out" "^  commit  $(oid c9)"
 ok 'the text says how much of it the commit makes' has "$T/out" '^This commit makes\|^run. This commit makes'
 ok 'the steps have their number of runs, and those of before' has "$T/out" '^  [0-9a-f]\{12\}  good  .* n=[0-9]* *commit 0$'
 
+# --- a proof of many runs: they come after the verdict, which does not change under them ---
+bisect whole c0 c14 --times 20 --json
+ok 'a long proof ends' [ "$status" = 0 ]
+ok 'it has its runs' [ "$(field "$T/out" 'd.verify.filter((r) => r.status === "ok").every((r) => r.metrics.time.sys.n >= 20)')" = true ]
+ok 'the verdict is that of before' is "$(field "$T/out" 'd.reason.replace(/; .*/, "")')" \
+	"$(sql whole "SELECT reason FROM search_log WHERE search_id = 3 AND action = 'culprit'" | sed 's/; .*//')"
+ok 'and the steps have the runs of before' [ "$(field "$T/out" 'd.steps.every((s) => s.n < 20)')" = true ]
+
 # --- one that is killed ---
 kills=0
 for ((round = 0; round < 400; round++)); do

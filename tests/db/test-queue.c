@@ -303,6 +303,12 @@ static void test_searches(void)
 	ok(list.n == 1 && list.items[0].id == other, "the other");
 	is_int(db_search_unsettled(db, &unsettled), 0, "unsettled ones");
 	ok(unsettled.n == 1 && unsettled.items[0].id == id && str_eq(unsettled.items[0].culprit, "2"), "the first");
+	is_int(unsettled.items[0].judged_run, count("SELECT max(id) FROM run"), "judged by the runs until then");
+	is_int(db_search_set_verdict(db, other, "verifying", "set", NULL), 0, "a verdict of the other");
+	is_int(db_search_set_verdict(db, other, "searching", NULL, NULL), 0, "taken back");
+	search_done(&got);
+	is_int(db_search_get(db, other, &got), 0, "it is searched again");
+	is_int(got.judged_run, 0, "by all runs");
 	is_int(db_search_settle(db, id), 0, "settle");
 	search_list_done(&unsettled);
 	is_int(db_search_unsettled(db, &unsettled), 0, "again");
