@@ -22,6 +22,7 @@ struct cli {
 	unsigned max_runs; /* 0: the judge's own */
 	/* simulate */
 	const char *scenario, *method;
+	const char *reason; /* accept, known, wrong */
 	unsigned trials, seed, trial, jobs; /* 0: default */
 	bool seed_given, trial_given, table, power;
 	bool times_given, json, export, first_parent, no_verify, quiet, verbose;
@@ -40,6 +41,9 @@ int cmd_run(const struct cli *cli);
 int cmd_log(const struct cli *cli);
 int cmd_replay(const struct cli *cli);
 int cmd_doctor(const struct cli *cli);
+int cmd_accept(const struct cli *cli);
+int cmd_known(const struct cli *cli);
+int cmd_wrong(const struct cli *cli);
 int cmd_simulate(const struct cli *cli);
 
 /* Prints the error and gives the exit status that fits it. */

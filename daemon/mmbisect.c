@@ -17,6 +17,10 @@ static const struct cli_verb verbs[] = {
 	{ "log", cmd_log, "sCjxqv", "[OPTIONS] [ID]",
 	  "the decisions of a search with their reasons, oldest first; without ID: all searches, newest first" },
 	{ "replay", cmd_replay, "jqv", "[OPTIONS] FILE", "a recorded search once more, on paper: every decision and the verdict" },
+	{ "accept", cmd_accept, "syCjqv", "--reason TEXT [OPTIONS] ID",
+	  "tell the daemon that a finding or a tip is accepted: its level is the new base line" },
+	{ "known", cmd_known, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is known, and not mailed (again)" },
+	{ "wrong", cmd_wrong, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is not true, and not mailed (again)" },
 	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
 	{ "simulate", cmd_simulate, "SMTeiJBPjqv", "[--scenario ID | --table | --power] [OPTIONS]",
 	  "how good the search is where the truth is known: made-up histories, noise and costs" },
@@ -40,6 +44,7 @@ static const struct cli_option {
 	{ 'C', "configs", "DIR", "workloads, machines, kernel fragments" },
 	{ 'j', "json", NULL, "one JSON document on stdout" },
 	{ 'x', "export", NULL, "the search as a recording that mmbisect replay takes" },
+	{ 'y', "reason", "TEXT", "why; shown with the finding" },
 	{ 'F', "first-parent", NULL, "only commits on the first-parent line" },
 	{ 'N', "no-verify", NULL, "no proof on machines of class time" },
 	{ 'S', "scenario", "ID", "one world, or all of B1 to B16 (default)" },
@@ -174,6 +179,7 @@ static int set_option(struct cli *cli, char letter, const char *argument)
 		{ 'F', NULL, &cli->first_parent }, { 'N', NULL, &cli->no_verify },   { 'q', NULL, &cli->quiet },
 		{ 'v', NULL, &cli->verbose },	   { 'S', &cli->scenario, NULL },    { 'M', &cli->method, NULL },
 		{ 'B', NULL, &cli->table },	   { 'P', NULL, &cli->power },	     { 'x', NULL, &cli->export },
+		{ 'y', &cli->reason, NULL },
 	};
 	int r = set_number(cli, letter, argument);
 

@@ -3,6 +3,7 @@
  * mmbisectd: watches trees, measures tips, searches, proves, mails. One process, one event loop; the only writer of its
  * database. `--list-refs URL` is the child that watch.c starts for each look at a server.
  */
+#include "daemon/control.h"
 #include "daemon/loop.h"
 #include "daemon/progress.h"
 #include "daemon/service.h"
@@ -94,6 +95,13 @@ static int check_definitions(const struct service *s, const struct paths *paths,
 	return r;
 }
 
+static const struct control_verb control_verbs[] = {
+	{ "accept", words_control },
+	{ "known", words_control },
+	{ "wrong", words_control },
+	{ 0 },
+};
+
 static int set_up(struct service *s, struct error *err)
 {
 	_cleanup_(paths_done) struct paths paths = PATHS_INIT;
@@ -115,7 +123,8 @@ static int set_up(struct service *s, struct error *err)
 	s->engine->on_progress = on_progress;
 	s->engine->userdata = s;
 	engine_wake(s->engine);
-	return watch_start(s, err);
+	r = control_open(s->loop, s->engine->paths.socket, control_verbs, s, err, &s->control);
+	return r < 0 ? r : watch_start(s, err);
 }
 
 static int serve(const char *config)
@@ -133,6 +142,7 @@ static int serve(const char *config)
 		r = sd_event_loop(s.loop);
 		log_progress_end();
 	}
+	s.control = control_close(s.control);
 	watch_stop(&s);
 	outbox_stop(&s);
 	(void)engine_free(s.engine);

@@ -29,6 +29,7 @@ struct service {
 	struct engine *engine; /* owned */
 	sd_event *loop;	       /* owned */
 	struct outbox *outbox; /* see outbox.c */
+	struct control *control; /* owned */
 };
 
 int service_load(const char *path, struct error *err, struct service *ret);
@@ -44,6 +45,9 @@ int detect_step(struct service *service, struct error *err);
 
 /* findings.c: takes searches to their end, findings and their mails. */
 int findings_step(struct service *service, struct error *err);
+
+/* words.c: what people say of findings and tips; a control_fn for accept, known, wrong. */
+int words_control(void *userdata, const char *verb, const json_t *request, const char *who, struct error *err, json_t **ret);
 
 /* outbox.c: sends queued mails, one at a time. */
 int outbox_step(struct service *service, struct error *err);
