@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PAIRS_FIRST 3
+#define PAIRS_FIRST 3 /* enough to see that there is no noise */
+#define PAIRS_CLEAR 4 /* enough for what is clear */
 #define PAIRS_LEAST 10
-#define PAIRS_MOST 250
+#define PAIRS_MOST 500
 #define PAIRS_AT_ONCE 8
-/* So many standard deviations apart, a few pairs are enough. */
-#define CLEAR 8.0
-/* So many times the range of either side apart, one run tells the side. */
+/* In ranges of the side that is wider: so far apart, a few pairs are enough; and one run tells a side. */
+#define CLEAR 1.5
 #define EXACT 50.0
 #define EVIDENCE 20.0
 #define FUTILE 0.01
@@ -60,8 +60,8 @@ static unsigned pairs_needed(double change, double sd)
 	return change > 0 && sd > 0 && n < 1e9 ? (unsigned)ceil(n) : 0;
 }
 
-/* By the whole ranges: the spread of three lucky pairs says little. */
-static bool is_exact(const double *good, const double *bad, unsigned pairs)
+/* How far the sides are apart, in the wider one's range: a spread estimated from a few lucky runs says little. */
+static double distance(const double *good, const double *bad, unsigned pairs)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
 
@@ -71,35 +71,54 @@ static bool is_exact(const double *good, const double *bad, unsigned pairs)
 		low[1] = fmin(low[1], bad[i]);
 		high[1] = fmax(high[1], bad[i]);
 	}
-	return pairs >= PAIRS_FIRST && low[1] - high[0] > EXACT * fmax(high[0] - low[0], high[1] - low[1]);
+	return fabs(low[1] + high[1] - low[0] - high[0]) / 2 / fmax(fmax(high[0] - low[0], high[1] - low[1]), 1e-300);
 }
 
-static enum ends_state state_of(const struct evidence *e, const struct ends *x)
+/* One look at the first pairs. A test that survives peeking needs no correction for how many there were. */
+static enum ends_state state_of(const struct judge_difference *d, double apart, double smallest)
 {
-	const struct judge_difference *d = &x->difference;
-	double sd = fmax(d->sd, 1e-12), claim = x->smallest;
-
-	if (d->pairs < PAIRS_FIRST)
+	if (d->pairs < PAIRS_CLEAR || (d->pairs < PAIRS_LEAST && apart < CLEAR))
 		return ENDS_MORE;
-	if (d->pairs < PAIRS_LEAST && fabs(d->delta) <= CLEAR * sd)
-		return ENDS_MORE;
-	if (claim > 0 && judge_ln_against_none(claim, d->delta, d->se) < log(FUTILE) && d->delta > -claim)
+	if (smallest > 0 && d->delta > -smallest && judge_ln_against_none(smallest, d->delta, d->se) < log(FUTILE))
 		return ENDS_SAME;
 	if (judge_ln_bayes_factor(d->delta, d->se, d->pairs) >= log(EVIDENCE))
 		return d->delta > 0 ? ENDS_REPRODUCED : ENDS_OPPOSITE;
-	if (d->pairs >= PAIRS_MOST || (e->opt->max_runs && (unsigned)e->n_runs >= e->opt->max_runs))
-		return ENDS_TOO_NOISY;
 	return ENDS_MORE;
 }
 
-static unsigned more_pairs(unsigned have)
+/* The looks are taken after so many pairs. */
+static unsigned next_look(unsigned pairs)
 {
-	unsigned more = have / 8;
+	unsigned more = pairs / 8;
 
-	if (have < PAIRS_LEAST)
-		more = (have < PAIRS_FIRST ? PAIRS_FIRST : PAIRS_LEAST) - have;
+	if (pairs < PAIRS_CLEAR)
+		return pairs < PAIRS_FIRST ? PAIRS_FIRST : PAIRS_CLEAR;
+	if (pairs < PAIRS_LEAST)
+		return PAIRS_LEAST;
 	more = more < 2 ? 2 : more;
-	return more < PAIRS_AT_ONCE ? more : PAIRS_AT_ONCE;
+	return pairs + (more < PAIRS_AT_ONCE ? more : PAIRS_AT_ONCE);
+}
+
+/*
+ * All looks again, from the first one: what was decided then stands, whatever runs the search has added to the anchors.
+ */
+static void look_again(const struct evidence *e, const double *good, const double *bad, unsigned pairs, struct ends *x)
+{
+	unsigned look = PAIRS_FIRST;
+
+	for (; look <= pairs && x->state == ENDS_MORE; look = next_look(look)) {
+		struct judge_difference d = judge_clipped_difference(good, bad, look);
+
+		x->state = state_of(&d, distance(good, bad, look), x->smallest);
+		if (x->state != ENDS_MORE && x->state != ENDS_REPRODUCED)
+			x->difference = d;
+	}
+	if (x->state != ENDS_MORE)
+		return;
+	if (pairs >= PAIRS_MOST || (e->opt->max_runs && (unsigned)e->n_runs >= e->opt->max_runs))
+		x->state = ENDS_TOO_NOISY;
+	else
+		x->more = look - pairs;
 }
 
 int ends_look(const struct evidence *e, struct ends *ret)
@@ -117,10 +136,12 @@ int ends_look(const struct evidence *e, struct ends *ret)
 	x.difference = judge_clipped_difference(good, bad, pairs);
 	x.difference.pairs = pairs;
 	x.smallest = smallest_change(e, pairs ? good[0] : 1);
-	x.state = is_exact(good, bad, pairs) ? ENDS_EXACT : state_of(e, &x);
+	if (pairs >= PAIRS_FIRST && x.difference.delta > 0 && distance(good, bad, pairs) > EXACT)
+		x.state = ENDS_EXACT;
+	else
+		look_again(e, good, bad, pairs, &x);
 	free(good);
 	free(bad);
-	x.more = x.state == ENDS_MORE ? more_pairs(pairs) : 0;
 	x.needed = pairs_needed(e->opt->claim > 0 ? 2 * x.smallest : fmax(x.smallest, x.difference.delta),
 				x.difference.sd);
 	*ret = x;

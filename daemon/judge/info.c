@@ -2,18 +2,11 @@
 #include "daemon/judge/info.h"
 
 #include <math.h>
-#include <pthread.h>
 
-#define P_STEPS 32
-#define SIGNAL_STEPS 64
 #define SIGNAL_LOW 0.02
 #define SIGNAL_HIGH 12.0
-#define QUADRATURE 120
+#define QUADRATURE 60
 #define REACH 6.0
-
-/* [s][j]: signals evenly spaced in the logarithm; p = (j / P_STEPS)^2 / 2, dense near 0. */
-static double table[SIGNAL_STEPS + 1][P_STEPS + 1];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 double judge_entropy(double p)
 {
@@ -46,37 +39,37 @@ static double integrate(double p, double signal)
 
 static double signal_at(int s)
 {
-	return SIGNAL_LOW * pow(SIGNAL_HIGH / SIGNAL_LOW, (double)s / SIGNAL_STEPS);
+	return SIGNAL_LOW * pow(SIGNAL_HIGH / SIGNAL_LOW, (double)s / INFO_SIGNAL_STEPS);
 }
 
-static void make_table(void)
+/* Signals evenly spaced in the logarithm; p = (j / steps)^2 / 2, dense near 0. */
+void info_table_make(struct info_table *ret)
 {
-	for (int s = 0; s <= SIGNAL_STEPS; s++)
-		for (int j = 0; j <= P_STEPS; j++) {
-			double x = (double)j / P_STEPS;
+	for (int s = 0; s <= INFO_SIGNAL_STEPS; s++)
+		for (int j = 0; j <= INFO_P_STEPS; j++) {
+			double x = (double)j / INFO_P_STEPS;
 
-			table[s][j] = integrate(x * x / 2, signal_at(s));
+			ret->bits[s][j] = integrate(x * x / 2, signal_at(s));
 		}
 }
 
-double judge_information(double p, double signal)
+double judge_information(const struct info_table *table, double p, double signal)
 {
 	double scale = 1, s, j;
 	int si, ji;
 
 	if (!(signal > 0))
 		return 0;
-	pthread_once(&once, make_table);
 	if (signal < SIGNAL_LOW) { /* there it is proportional to the square */
 		scale = signal * signal / (SIGNAL_LOW * SIGNAL_LOW);
 		signal = SIGNAL_LOW;
 	}
-	s = log(fmin(signal, SIGNAL_HIGH) / SIGNAL_LOW) / log(SIGNAL_HIGH / SIGNAL_LOW) * SIGNAL_STEPS;
-	j = sqrt(2 * fmax(0, fmin(p, 1 - p))) * P_STEPS;
-	si = (int)fmin(s, SIGNAL_STEPS - 1);
-	ji = (int)fmin(j, P_STEPS - 1);
+	s = log(fmin(signal, SIGNAL_HIGH) / SIGNAL_LOW) / log(SIGNAL_HIGH / SIGNAL_LOW) * INFO_SIGNAL_STEPS;
+	j = sqrt(2 * fmax(0, fmin(p, 1 - p))) * INFO_P_STEPS;
+	si = (int)fmin(s, INFO_SIGNAL_STEPS - 1);
+	ji = (int)fmin(j, INFO_P_STEPS - 1);
 	s -= si;
 	j -= ji;
-	return scale * ((1 - s) * ((1 - j) * table[si][ji] + j * table[si][ji + 1]) +
-			s * ((1 - j) * table[si + 1][ji] + j * table[si + 1][ji + 1]));
+	return scale * ((1 - s) * ((1 - j) * table->bits[si][ji] + j * table->bits[si][ji + 1]) +
+			s * ((1 - j) * table->bits[si + 1][ji] + j * table->bits[si + 1][ji + 1]));
 }

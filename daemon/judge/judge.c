@@ -176,6 +176,8 @@ static int judge_between(const struct ask *a, const struct judge_dag *dag,
 	d->remaining = (size_t)s.n_candidates;
 	d->first_bad = s.first_bad;
 	d->last_good = s.last_good;
+	if (!settled)
+		d->phase = JUDGE_SEARCH;
 	if (!settled && s.pick >= 0)
 		decide_pick(&s, d);
 	else if (!settled)

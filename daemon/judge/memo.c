@@ -14,6 +14,8 @@ struct entry {
 
 struct judge_memo {
 	struct ancestry ancestry; /* rows NULL: not made yet */
+	struct info_table *info;
+	struct density *density;
 	struct entry *bucket[BUCKETS];
 };
 
@@ -35,6 +37,8 @@ struct judge_memo *judge_memo_free(struct judge_memo *memo)
 			memo->bucket[b] = next;
 		}
 	ancestry_done(&memo->ancestry);
+	free(memo->info);
+	(void)density_free(memo->density);
 	free(memo);
 	return NULL;
 }
@@ -54,6 +58,23 @@ int memo_ancestry(struct judge_memo *memo, const struct judge_dag *dag, bool fir
 	}
 	*ret = a;
 	return 0;
+}
+
+const struct info_table *memo_info(struct judge_memo *memo)
+{
+	if (memo->info)
+		return memo->info;
+	memo->info = malloc(sizeof(*memo->info));
+	if (memo->info)
+		info_table_make(memo->info);
+	return memo->info;
+}
+
+const struct density *memo_density(struct judge_memo *memo)
+{
+	if (!memo->density)
+		memo->density = density_new();
+	return memo->density;
 }
 
 struct table *memo_table(struct judge_memo *memo, int node, unsigned char layout)

@@ -2,7 +2,6 @@
 #include "daemon/judge/model.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +55,9 @@ struct grid model_grid(double good, double bad, double sigma, bool jitter)
 /* ln of the contaminated normal's density for spread 1, tabled over |z|. */
 #define Z_MAX 40.0
 #define Z_STEPS 2000
-static double density[Z_STEPS + 2];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+struct density {
+	double ln[Z_STEPS + 2];
+};
 
 static double ln_density_exactly(double z)
 {
@@ -68,20 +68,29 @@ static double ln_density_exactly(double z)
 	return high + log(exp(narrow - high) + exp(wide - high));
 }
 
-static void make_density(void)
+struct density *density_new(void)
 {
-	for (int i = 0; i < Z_STEPS + 2; i++)
-		density[i] = ln_density_exactly(i * Z_MAX / Z_STEPS);
+	struct density *d = calloc(1, sizeof(*d));
+
+	for (int i = 0; d && i < Z_STEPS + 2; i++)
+		d->ln[i] = ln_density_exactly(i * Z_MAX / Z_STEPS);
+	return d;
 }
 
-static double ln_density(double z)
+struct density *density_free(struct density *d)
+{
+	free(d);
+	return NULL;
+}
+
+static double ln_density(const struct density *d, double z)
 {
 	double x = fabs(z) * (Z_STEPS / Z_MAX);
 	int i = (int)x;
 
 	if (!(x < Z_STEPS))
 		return ln_density_exactly(z);
-	return density[i] + (x - i) * (density[i + 1] - density[i]);
+	return d->ln[i] + (x - i) * (d->ln[i + 1] - d->ln[i]);
 }
 
 struct table {
@@ -122,7 +131,7 @@ static bool is_prefix(const struct table *t, const struct run *runs, int n)
 	return true;
 }
 
-static void add_run(struct table *t, double y)
+static void add_run(struct table *t, const struct density *density, double y)
 {
 	for (int s = 0; s < MODEL_SPREADS; s++) {
 		double spread = model_spread(&t->grid, s), ln_spread = log(spread);
@@ -132,7 +141,7 @@ static void add_run(struct table *t, double y)
 			double step = STEP * t->grid.sigma / spread;
 
 			for (int l = 0; l < WIDE; l++, z -= step)
-				t->wide[s][side][l] += ln_density(z) - ln_spread;
+				t->wide[s][side][l] += ln_density(density, z) - ln_spread;
 		}
 	}
 }
@@ -190,9 +199,9 @@ static bool reserve(struct table *t, int n)
 	return true;
 }
 
-const struct cell_table *table_of(struct table *t, const struct grid *g, const struct run *runs, int n)
+const struct cell_table *table_of(struct table *t, const struct density *density, const struct grid *g,
+				  const struct run *runs, int n)
 {
-	pthread_once(&once, make_density);
 	if (!reserve(t, n))
 		return NULL;
 	if (!model_same_grid(&t->grid, g) || !is_prefix(t, runs, n)) {
@@ -203,7 +212,7 @@ const struct cell_table *table_of(struct table *t, const struct grid *g, const s
 	}
 	for (; t->n < n; t->n++) {
 		t->y[t->n] = runs[t->n].y;
-		add_run(t, runs[t->n].y);
+		add_run(t, density, runs[t->n].y);
 		t->out_valid = false;
 	}
 	if (!t->out_valid)

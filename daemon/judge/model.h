@@ -36,6 +36,11 @@ struct cell_table {
 	double ln[MODEL_LAMBDAS][MODEL_SPREADS][2][MODEL_LEVELS];
 };
 
+/* ln of the contaminated normal's density, tabled; NULL: no memory. */
+struct density;
+struct density *density_new(void);
+struct density *density_free(struct density *d);
+
 /*
  * A cell's table, kept with what it was made from: made anew only as far as the grid or the runs changed.
  * All zero is an empty one; table_free().
@@ -44,6 +49,7 @@ struct table;
 struct table *table_new(void);
 struct table *table_free(struct table *t);
 /* NULL: no memory. Valid until the next call. */
-const struct cell_table *table_of(struct table *t, const struct grid *g, const struct run *runs, int n);
+const struct cell_table *table_of(struct table *t, const struct density *density, const struct grid *g,
+				  const struct run *runs, int n);
 
 #endif

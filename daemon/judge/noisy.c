@@ -146,7 +146,7 @@ static int at_the_ends(struct noisy *x)
 		for (int k = x->evidence.runs[0] - x->evidence.runs[bad]; k > 0 && x->d->n_wants < 4; k--)
 			want(x, bad, next_layout(x, bad, x->d->n_wants ? 1 : 0), 1);
 		if (x->d->n_wants == 0)
-			want_pairs(x, 0, bad, ends.more);
+			want_pairs(x, 0, bad, ends.more < JUDGE_WANTS_MAX / 2 ? ends.more : JUDGE_WANTS_MAX / 2);
 		return 1;
 	case ENDS_OPPOSITE:
 		explain(x, "opposite sign: the bad end is better, by %.3g spreads of a run (%u pairs)", -d->delta / sd,
@@ -277,11 +277,12 @@ static int search_on(struct noisy *x)
 	struct action actions[JUDGE_WANTS_MAX / 3];
 	int most = x->opt->slots > 1 ? (int)x->opt->slots : 1, reference, n;
 	int every = x->drifts ? REFERENCE_EVERY : REFERENCE_SELDOM;
+	const struct info_table *info = memo_info(x->memo);
 
 	if (most > JUDGE_WANTS_MAX / 3)
 		most = JUDGE_WANTS_MAX / 3;
 	x->d->phase = JUDGE_SEARCH;
-	n = pick_actions(&x->evidence, &x->posterior, most, actions);
+	n = info ? pick_actions(&x->evidence, &x->posterior, info, most, actions) : -ENOMEM;
 	if (n < 0)
 		return n;
 	if (n == 0) {
@@ -293,7 +294,7 @@ static int search_on(struct noisy *x)
 		want_action(x, &actions[i], i == 0 && since_reference(x, &reference) >= every);
 	explain(x, "%s, %u runs: %.2g bits for %.3g s; best candidate %.2g, %zu left",
 		actions[0].reference ? "an end again" :
-		x->evidence.runs[actions[0].node] ? "again" : "new commit",
+		x->evidence.runs[actions[0].node] ? "again" : "another commit",
 		actions[0].runs, actions[0].bits, actions[0].seconds, x->posterior.atom_mass[x->posterior.best],
 		x->d->remaining);
 	return 0;
@@ -349,6 +350,7 @@ static int say_culprit(struct noisy *x, int leader, const struct explained *part
 	struct judge_decision *d = x->d;
 	int r;
 
+	d->phase = JUDGE_EXPLAIN;
 	d->explained = part->share;
 	d->explained_low = part->low;
 	d->explained_high = part->high;
@@ -408,6 +410,7 @@ static int decide(struct noisy *x)
 	struct confirm c = {0};
 	int r;
 
+	x->d->phase = JUDGE_SEARCH;
 	if (p->impossible) {
 		explain(x, "commits that overran their limit and equal images contradict each other");
 		return finish(x, JUDGE_GAVE_UP);
@@ -423,6 +426,7 @@ static int decide(struct noisy *x)
 		return search_on(x);
 	if (state == CONFIRM_YES && mark->node == p->best)
 		return end_or_explain(x, p->best, &c);
+	x->d->phase = JUDGE_CONFIRM;
 	if (x->opt->n_marks >= CONFIRMATIONS_MOST) {
 		explain(x, "%zu confirmations failed: the likeliest commit does not hold up in fresh runs", x->opt->n_marks);
 		(void)finish(x, JUDGE_GAVE_UP);
@@ -459,8 +463,10 @@ static int with_evidence(struct noisy *x)
 {
 	int r = at_the_ends(x);
 
-	if (r == 2)
+	if (r == 2) {
+		judge_decision_done(x->d);
 		return without_noise(x, x->d);
+	}
 	if (r == 0)
 		r = between(x);
 	if (r >= 0 && x->d->action == JUDGE_DONE)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/judge/info.h"
 #include "daemon/judge/sides.h"
 
 /* A contaminated normal run tells about a tenth less than a normal one. */
@@ -36,6 +35,7 @@ struct tested {
 struct chooser {
 	const struct evidence *e;
 	const struct posterior *p;
+	const struct info_table *info;
 	double run_seconds, rebuild_seconds;
 	double signal2; /* square of the step in spreads of one run, times EFFICIENCY */
 	double good_weight, bad_weight; /* of all runs on commits whose side is sure */
@@ -127,7 +127,7 @@ static void consider(const struct chooser *c, const struct offer *o, double p, s
 	for (size_t b = 0; b < sizeof(batches) / sizeof(*batches); b++) {
 		unsigned r = batches[b];
 		double after = o->before + node_weight(c, o->node, o->layout, r) - own;
-		double bits = judge_information(p, sqrt(gained(c, o->before, o->lref, after, o->lref)));
+		double bits = judge_information(c->info, p, sqrt(gained(c, o->before, o->lref, after, o->lref)));
 		double seconds = o->build_seconds * BUILD_WEIGHT * (1 - o->risk / 2) + (1 - o->risk) * r * c->run_seconds;
 		double score = o->factor * (1 - o->risk) * bits / seconds;
 
@@ -194,7 +194,7 @@ static void consider_reference(const struct chooser *c, struct action *best, dou
 			if (p <= P_REFERENCE || p >= 1 - P_REFERENCE)
 				continue;
 			x = known_about(c, p, c->tested[t].node) + c->tested[t].weight;
-			bits = fmax(bits, judge_information(p, sqrt(gained(c, x, lref, x, after))));
+			bits = fmax(bits, judge_information(c->info, p, sqrt(gained(c, x, lref, x, after))));
 		}
 		if (bits / seconds <= *best_score)
 			continue;
@@ -322,10 +322,11 @@ static int pick(struct chooser *c, int most, struct action *ret)
 	return n;
 }
 
-int pick_actions(const struct evidence *e, const struct posterior *p, int most, struct action *ret)
+int pick_actions(const struct evidence *e, const struct posterior *p, const struct info_table *info, int most,
+		 struct action *ret)
 {
 	size_t n = (size_t)p->n;
-	struct chooser c = {.e = e, .p = p, .run_seconds = e->opt->run_seconds > 0 ? e->opt->run_seconds : 1};
+	struct chooser c = {.e = e, .p = p, .info = info, .run_seconds = e->opt->run_seconds > 0 ? e->opt->run_seconds : 1};
 	double d = p->sigma > 0 ? p->step / p->sigma : 0, *scratch = calloc(n, sizeof(*scratch));
 	int *distance = calloc(n, sizeof(*distance)), r = -ENOMEM;
 

@@ -10,6 +10,7 @@
 #define MMB_JUDGE_PICK_H
 
 #include "daemon/judge/evidence.h"
+#include "daemon/judge/info.h"
 #include "daemon/judge/posterior.h"
 
 struct action {
@@ -22,6 +23,7 @@ struct action {
 };
 
 /* Up to `most` actions to work on at once, the best first; returns how many, or -ENOMEM. */
-int pick_actions(const struct evidence *e, const struct posterior *p, int most, struct action *ret);
+int pick_actions(const struct evidence *e, const struct posterior *p, const struct info_table *info, int most,
+		 struct action *ret);
 
 #endif

@@ -226,11 +226,12 @@ static struct weighed weigh(const struct work *w, const struct grid *g, int cand
 static int make_tables(struct work *w, const struct grid *g)
 {
 	const struct evidence *e = w->e;
+	const struct density *density = memo_density(w->memo);
 
 	for (int c = 0; c < e->n_cells; c++) {
 		struct table *t = memo_table(w->memo, e->cell[c].node, e->cell[c].layout);
 
-		w->table[c] = t ? table_of(t, g, e->run + e->cell[c].first, e->cell[c].n) : NULL;
+		w->table[c] = t && density ? table_of(t, density, g, e->run + e->cell[c].first, e->cell[c].n) : NULL;
 		if (!w->table[c])
 			return -ENOMEM;
 	}
