@@ -20,8 +20,9 @@ check: test-deps
 	@QUICK=1 bash tests/tools/run-tests.sh
 
 # How good the noisy search is: every bar of docs/architecture.md, "The simulation", on all cores.
-bench-judge: $(O)/bin/mmbisect
-	@nice $< simulate $(if $(TRIALS),--trials $(TRIALS)) $(if $(SEED),--seed $(SEED))
+bench-judge: deps
+	@$(MAKE) --no-print-directory -j2 $(O)/bin/mmbisect
+	@nice $(O)/bin/mmbisect simulate $(if $(TRIALS),--trials $(TRIALS)) $(if $(SEED),--seed $(SEED))
 
 LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c daemon/simulate/*.c workers/*.c web/*.c)
 LINT_SH = $(shell git ls-files '*.sh' .ci/run)

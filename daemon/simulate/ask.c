@@ -296,26 +296,29 @@ static void note_claim(const struct world *w, const struct judge_decision *d, st
 	if (t->claimed || !(d->action == JUDGE_MEASURE ? d->has_mark : d->verdict == JUDGE_CULPRIT))
 		return;
 	t->claimed = true;
-	t->claim_right = trial_is_near_culprit(w, node);
+	t->claim_right = referee_is_near_culprit(w, node);
+}
+
+static int weigh_set(const struct world *w, const struct judge_decision *d, struct trial *t)
+{
+	_cleanup_free_ int *nodes = calloc(d->n_candidates + 1, sizeof(*nodes));
+
+	t->outcome = OUTCOME_BROKEN; /* an answer that names nobody */
+	if (!nodes)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->n_candidates; i++)
+		nodes[i] = d->candidates[i].node;
+	return d->n_candidates ? referee_judge(w, nodes, d->n_candidates, &t->outcome) : 0;
 }
 
 static int weigh(const struct world *w, const struct judge_decision *d, struct trial *t)
 {
-	int r = 0;
-
 	t->partial = d->partial;
 	switch (d->verdict) {
 	case JUDGE_CULPRIT:
-		return trial_referee(w, &d->culprit, 1, &t->outcome);
-	case JUDGE_SET: {
-		int *nodes = calloc(d->n_candidates + 1, sizeof(*nodes));
-
-		for (size_t i = 0; nodes && i < d->n_candidates; i++)
-			nodes[i] = d->candidates[i].node;
-		r = nodes ? trial_referee(w, nodes, d->n_candidates, &t->outcome) : -ENOMEM;
-		free(nodes);
-		return r;
-	}
+		return referee_judge(w, &d->culprit, 1, &t->outcome);
+	case JUDGE_SET:
+		return weigh_set(w, d, t);
 	case JUDGE_NOT_REPRODUCED:
 		t->outcome = d->change.relation == JUDGE_IMPROVED ? OUTCOME_OPPOSITE
 								  : OUTCOME_NOT_REPRODUCED;
@@ -356,11 +359,12 @@ static int step(struct asker *a, const struct trial_options *o, struct trial *t)
 int method_judge(struct world *w, const struct trial_options *options, int parameter,
 		 struct trial *ret)
 {
+	unsigned most = options->most ? options->most : DECISIONS_MAX;
 	struct asker a;
 	int r = asker_init(&a, w);
 
 	(void)parameter;
-	while (r == 0 && ret->decisions < DECISIONS_MAX)
+	while (r == 0 && ret->decisions < most)
 		r = step(&a, options, ret);
 	if (r == 0)
 		ret->outcome = OUTCOME_BROKEN;

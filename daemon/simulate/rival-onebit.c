@@ -66,7 +66,7 @@ static int answer(const struct belief *b, const struct world *w, struct trial *r
 		if (w->obs[i].state == JUDGE_SKIPPED)
 			continue;
 		if (sum >= STOP) {
-			int r = trial_referee(w, nodes, n, &ret->outcome);
+			int r = referee_judge(w, nodes, n, &ret->outcome);
 
 			return r < 0 ? r : 1;
 		}

@@ -59,15 +59,17 @@ static int add_runs(struct job *j, struct change *c, unsigned n)
 	return 0;
 }
 
-/* Two-sided, by the normal approximation: samples are 10 and more, without ties. */
+/* Two-sided, by the normal approximation: samples are 10 and more, with few ties but all. */
 static double rank_p(const struct change *a, const struct change *b)
 {
 	double u = 0, pairs = (double)a->n * b->n;
 
-	for (unsigned i = 0, below = 0; i < b->n; i++) {
+	for (unsigned i = 0, below = 0, upto = 0; i < b->n; i++) {
 		while (below < a->n && a->values[below] < b->values[i])
 			below++;
-		u += below;
+		while (upto < a->n && a->values[upto] <= b->values[i])
+			upto++;
+		u += (below + upto) / 2.0;
 	}
 	double z = (fabs(u - pairs / 2) - 0.5) / sqrt(pairs * (a->n + b->n + 1) / 12);
 
@@ -203,7 +205,7 @@ static int report(const struct job *j, struct trial *ret)
 		ret->outcome = OUTCOME_NOT_REPRODUCED;
 		return 0;
 	}
-	int r = trial_referee(j->w, nodes, n, &ret->outcome);
+	int r = referee_judge(j->w, nodes, n, &ret->outcome);
 
 	if (r >= 0 && pairs > 1 && ret->outcome == OUTCOME_RIGHT)
 		ret->outcome = OUTCOME_WIDE;

@@ -63,7 +63,7 @@ static int take_answer(const struct world *w, const struct judge_decision *d, st
 		return -ENOMEM;
 	for (size_t i = 0; i < d->n_candidates; i++)
 		nodes[i] = d->candidates[i].node;
-	return trial_referee(w, nodes, d->n_candidates, &ret->outcome);
+	return referee_judge(w, nodes, d->n_candidates, &ret->outcome);
 }
 
 int rival_bisect(struct world *w, rival_test *test, const void *arg, struct trial *ret)

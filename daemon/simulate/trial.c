@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/simulate/trial.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/simulate/rival.h"
@@ -38,128 +36,6 @@ const struct method *method_find(const char *name)
 		if (strcmp(methods[i].name, name) == 0)
 			return &methods[i];
 	return NULL;
-}
-
-bool trial_is_culprit(const struct world *w, int node)
-{
-	for (int i = 0; i < w->n_steps; i++)
-		if (w->steps[i].node == node)
-			return w->steps[i].size > 0;
-	return false;
-}
-
-/* Room of the referee: bytes a node. */
-struct bench {
-	unsigned char *below, *other, *atom;
-};
-
-/* The first commit in order that builds and has `node` in it; the bad anchor at the latest. */
-static int first_testable(const struct world *w, const unsigned char *below, int node)
-{
-	int i = node;
-
-	while (!below[i] || w->broken[i])
-		i++;
-	return i;
-}
-
-static bool same_below(const struct world *w, const unsigned char *a, const unsigned char *b)
-{
-	for (int i = 1; i < w->graph.dag.n; i++)
-		if (!w->broken[i] && a[i] != b[i])
-			return false;
-	return true;
-}
-
-/*
- * All commits that no test can tell from `node`: they are in the same commits that build. They are
- * reached from the first of those, against the arrows, through commits that do not build. Returns
- * how many; `atom` has their bytes.
- */
-static size_t find_atom(const struct world *w, int node, const struct bench *b)
-{
-	const struct judge_dag *dag = &w->graph.dag;
-	size_t n = 0;
-
-	sim_graph_below(dag, node, b->below);
-	int top = first_testable(w, b->below, node);
-
-	memset(b->atom, 0, (size_t)dag->n);
-	b->atom[top] = 1;
-	for (int i = top; i > 0; i--) {
-		if (!b->atom[i] || (w->broken[i] == 0 && i != top))
-			continue;
-		for (int e = dag->parent_start[i]; e < dag->parent_start[i + 1]; e++)
-			if (dag->parents[e] > 0)
-				b->atom[dag->parents[e]] = 1;
-	}
-	for (int i = 1; i <= top; i++) {
-		if (!b->atom[i])
-			continue;
-		sim_graph_below(dag, i, b->other);
-		b->atom[i] = same_below(w, b->below, b->other);
-		n += b->atom[i];
-	}
-	return n;
-}
-
-/* Is the set exactly what must stay around this culprit? */
-static bool is_atom(const struct world *w, int culprit, const int *nodes, size_t n,
-		    const struct bench *b)
-{
-	if (find_atom(w, culprit, b) != n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!b->atom[nodes[i]])
-			return false;
-	return true;
-}
-
-static enum outcome referee_set(const struct world *w, const int *nodes, size_t n,
-				const struct bench *b)
-{
-	enum outcome outcome = OUTCOME_WRONG;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!trial_is_culprit(w, nodes[i]))
-			continue;
-		if (is_atom(w, nodes[i], nodes, n, b))
-			return OUTCOME_RIGHT;
-		outcome = OUTCOME_WIDE;
-	}
-	return outcome;
-}
-
-int trial_referee(const struct world *w, const int *nodes, size_t n, enum outcome *ret)
-{
-	size_t bytes = (size_t)w->graph.dag.n;
-
-	if (n <= 1) {
-		*ret = n == 1 && trial_is_culprit(w, nodes[0]) ? OUTCOME_RIGHT : OUTCOME_WRONG;
-		return 0;
-	}
-	unsigned char *room = calloc(bytes, 3);
-	if (!room)
-		return -ENOMEM;
-	struct bench b = {room, room + bytes, room + 2 * bytes};
-
-	*ret = referee_set(w, nodes, n, &b);
-	free(room);
-	return 0;
-}
-
-bool trial_is_near_culprit(const struct world *w, int node)
-{
-	size_t bytes = (size_t)w->graph.dag.n;
-	unsigned char *room = calloc(bytes, 3);
-	struct bench b = {room, room + bytes, room + 2 * bytes};
-	bool near = false;
-
-	for (int i = 0; room && i < w->n_steps && !near; i++)
-		if (w->steps[i].size > 0 && find_atom(w, w->steps[i].node, &b) > 0)
-			near = b.atom[node];
-	free(room);
-	return near;
 }
 
 int trial_run(const struct world_options *world, const struct method *method,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One search of a world by one method, and what a referee who knows the truth says of its answer.
+ * One search of a world by one method, and what became of it.
  *
- * A method asks the world for builds and runs until it has an answer, which the referee weighs:
- * right is a commit that made things worse, or the smallest set of commits around it that nobody
- * can take apart, because the others do not build. A trial is a plain value. Negative errno:
- * -ENOMEM, and what judge_next() says of wrong input.
+ * A method asks the world for builds and runs until it has an answer, which the referee weighs. A
+ * trial is a plain value. Negative errno: -ENOMEM, and what judge_next() says of wrong input.
  */
 #ifndef MMB_SIMULATE_TRIAL_H
 #define MMB_SIMULATE_TRIAL_H
@@ -15,18 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "daemon/simulate/referee.h"
 #include "daemon/simulate/world.h"
 
-enum outcome {
-	OUTCOME_RIGHT,
-	OUTCOME_WRONG,
-	OUTCOME_WIDE, /* a set that holds a culprit and is wider than it must be */
-	OUTCOME_GAVE_UP,
-	OUTCOME_NOT_REPRODUCED,
-	OUTCOME_OPPOSITE, /* not reproduced: the bad end is better */
-	OUTCOME_BROKEN,	  /* the method asked for what it had, or without end */
-	OUTCOME_N,
-};
 extern const char *const outcome_names[OUTCOME_N];
 
 struct trial {
@@ -45,7 +34,8 @@ struct trial {
 
 struct trial_options {
 	double restart; /* share of decisions at which the asker is killed and starts anew */
-	bool eager;	/* asks after each run, not when all that was wanted is there */
+	bool eager;	/* asks after each run, not when the whole batch is there */
+	unsigned most;	/* decisions after which it is BROKEN; 0 is 20000 */
 	FILE *trace;	/* NULL: none; each decision and its reason */
 };
 
@@ -66,13 +56,6 @@ const struct method *method_find(const char *name);
 int trial_run(const struct world_options *world, const struct method *method,
 	      const struct trial_options *options, uint64_t seed, const char *name, unsigned number,
 	      struct trial *ret);
-
-/* The verdict on an answer of n nodes, of which one is said to be the culprit. */
-int trial_referee(const struct world *w, const int *nodes, size_t n, enum outcome *ret);
-/* Is it a commit that made things worse? */
-bool trial_is_culprit(const struct world *w, int node);
-/* Or one that no test can tell from it; false when there is no memory to say. */
-bool trial_is_near_culprit(const struct world *w, int node);
 
 method_run method_judge;
 
