@@ -126,12 +126,23 @@ bool scenario_has_bar(const struct scenario *s)
 	return s->id[0] == 'B';
 }
 
+/* Bars without a world of their own: they are asked for where others are. */
+static const struct {
+	const char *bar, *id;
+} shared[] = {
+	{"B8", "B1"},  {"B8", "B2"},  {"B8", "B3"},		    /* how good its own 99 % are */
+	{"B16", "B1"}, {"B16", "B2"}, {"B16", "B3"}, {"B16", "B5"}, /* how many builds */
+};
+
 bool scenario_matches(const struct scenario *s, const char *pattern)
 {
 	if (!pattern)
 		return scenario_has_bar(s);
 	size_t n = strlen(pattern);
 
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (strcmp(pattern, shared[i].bar) == 0 && strcmp(s->id, shared[i].id) == 0)
+			return true;
 	return strncmp(s->id, pattern, n) == 0 && (s->id[n] == '\0' || s->id[n] == '-');
 }
 
