@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# mmbisect simulate as a person uses it: lines, documents, one trial again, exit statuses. What it simulates is tested in
+# tests/judge/test-simulate.c. Environment: O, the build folder (default out).
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BIN=$(realpath "${O:-out}/bin/mmbisect") || exit 1
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+n=0 failed=0
+cd "$T" || exit 1
+export HOME=$T/home XDG_STATE_HOME=$T/xdg
+
+ok() {
+	local title=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n - $title"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $n - $title"
+	sed 's/^/# out: /' stdout
+	sed 's/^/# err: /' stderr
+	echo "# status: $status"
+}
+simulate() {
+	"$BIN" simulate "$@" >stdout 2>stderr
+	status=$?
+}
+# json EXPRESSION: is it true of the document `d`?
+json() { node -e 'const d = JSON.parse(require("fs").readFileSync("stdout")); process.exit(eval(process.argv[1]) ? 0 : 1)' "$1"; }
+
+simulate --quiet --scenario B6-64 --trials 10
+ok 'a bar that is met: exit 0' [ $status = 0 ]
+ok 'one line says so' grep -Eq '^B6-64 +10 trials +right 100\.0 % .* met$' stdout
+ok 'nothing on stderr' [ ! -s stderr ]
+
+simulate --quiet --scenario B6 --trials 2 --json
+ok 'a bar of parts: all of them, in one document' json \
+	'd.kind == "simulate" && d.rows.map(r => r.scenario).join() == "B6-64,B6-1000,B6-15000" && d.rows.every(r => r.met && r.right == 100)'
+simulate --quiet --scenario B16 --trials 1 --json
+ok 'a bar that others ask for too' json 'd.rows.map(r => r.scenario).join() == "B1,B2,B3,B5"'
+
+simulate --quiet --scenario small --method bis1 --trials 60 --seed 3
+ok 'a rival has no bar: exit 0 though it is mostly wrong' [ $status = 0 ]
+cp stdout first
+simulate --quiet --scenario small --method bis1 --trials 60 --seed 3 --jobs 1
+ok 'the same seed says the same, on any number of processes' \
+	cmp -s <(sed 's/[0-9.]* ms.*//' first) <(sed 's/[0-9.]* ms.*//' stdout)
+simulate --quiet --scenario small --method bis1 --trials 60 --seed 4
+ok 'another seed does not' [ "$(sed 's/[0-9.]* ms.*//' first)" != "$(sed 's/[0-9.]* ms.*//' stdout)" ]
+
+simulate --scenario B3 --trial 5
+ok 'one trial: its decisions and the outcome' grep -Eq '^right: [0-9]+ s .*, [0-9]+ builds, [0-9]+ runs, [0-9]+ decisions' stdout
+ok 'the ends come first' grep -Eq '^ +1 +0 s anchors +0:1 1000:1 .*the ends first' stdout
+ok 'and a mark before the fresh runs' grep -Eq '^ *[0-9]+ +[0-9]+ s confirm .* mark ' stdout
+
+simulate --quiet --power --trials 1 --method bis1 --json
+ok 'a power curve is ten rows' json \
+	'd.shows == "power" && d.rows.length == 10 && d.rows.every((r, i) => r.commits == 1000 && (i == 0 || r.effect > d.rows[i - 1].effect))'
+simulate --quiet --power --trials 1 --method bis3
+ok 'or a table' [ "$(grep -Ec '^ *[0-9.]+( +[0-9.]+){7}$' stdout)" = 10 ]
+
+while IFS='|' read -r title arguments; do
+	# shellcheck disable=SC2086
+	simulate $arguments
+	ok "$title: exit 2, one line" [ $status = 2 -a ! -s stdout -a "$(wc -l <stderr)" = 1 ]
+done <<'EOF'
+no such scenario|--scenario B99
+no such method|--method magic
+a trial of many worlds|--trial 3
+a document of one trial|--scenario B1 --trial 3 --json
+no number of trials|--trials none
+no trials|--trials 0
+a word too many|B1
+EOF
+ok 'nothing was written' [ -z "$(find . -newer first -type f ! -name stdout ! -name stderr)" -a ! -e "$HOME" -a ! -e "$XDG_STATE_HOME" ]
+
+echo "1..$n"
+[ $failed = 0 ]
