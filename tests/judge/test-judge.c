@@ -9,7 +9,7 @@
 static const struct judge_options exact = {
 	.cls = JUDGE_EXACT, .better = JUDGE_LOWER, .floor = 0.002};
 static const struct judge_options noisy = {
-	.cls = JUDGE_TIME, .better = JUDGE_LOWER, .floor = 0.02, .runs = 5, .alpha = 0.01};
+	.cls = JUDGE_TIME, .better = JUDGE_LOWER, .floor = 0.02};
 
 /* A strand of five candidates. */
 static const int start[] = {0, 0, 1, 2, 3, 4, 5}, parents[] = {0, 1, 2, 3, 4};
@@ -23,7 +23,7 @@ static const double mixed[] = {150, 90, 152, 92, 154, 150, 90, 152, 92, 154, 150
 
 static struct judge_obs got(const double *values, size_t n)
 {
-	return (struct judge_obs){JUDGE_TESTED, values, n};
+	return (struct judge_obs){.state = JUDGE_TESTED, .values = values, .n_values = n};
 }
 
 static struct judge_decision ask(const struct judge_obs *obs, const struct judge_options *opt)
@@ -115,41 +115,30 @@ static void test_exact_anchors(void)
 static void test_noisy_anchors(void)
 {
 	struct judge_obs obs[6] = {{0}};
-	struct judge_options opt = noisy;
-	struct judge_decision d = ask(obs, &opt);
+	struct judge_decision d = ask(obs, &noisy);
 
-	is_want(&d, 0, 0, 5);
-	is_want(&d, 1, 5, 5);
-	obs[0] = got(low, 5);
-	obs[5] = got(mixed, 5);
-	d = ask(obs, &opt);
-	is_int(d.n_wants, 2, "not apart: more of both");
-	is_want(&d, 0, 0, 10);
-	is_want(&d, 1, 5, 10);
-	obs[0] = got(low, 12);
-	obs[5] = got(mixed, 10);
-	d = ask(obs, &opt);
-	is_want(&d, 0, 0, 15);
-	obs[0] = got(low, 15);
-	obs[5] = got(mixed, 15);
-	d = ask(obs, &opt);
-	is_end(&d, JUDGE_NOT_REPRODUCED, "15 and 15 runs do not tell the ends apart");
-	obs[5] = got(high, 5);
-	d = ask(obs, &opt);
-	is_want(&d, 0, 2, 5);
-	d = ask((struct judge_obs[6]){[0] = got(high, 5), [5] = got(low, 5)}, &opt);
+	is_int(d.n_wants, 6, "three pairs first");
+	is_want(&d, 0, 0, 1);
+	is_want(&d, 1, 5, 1);
+	is_want(&d, 2, 5, 2);
+	is_want(&d, 3, 0, 2);
+	obs[0] = got(low, 4);
+	obs[5] = got(mixed, 3);
+	d = ask(obs, &noisy);
+	is_int(d.n_wants, 1, "the one that lags behind first");
+	is_want(&d, 0, 5, 4);
+	obs[5] = got(mixed, 4);
+	d = ask(obs, &noisy);
+	is_int(d.n_wants, 12, "not apart: more of both");
+	obs[5] = got(high, 4);
+	d = ask(obs, &noisy);
+	ok(d.action == JUDGE_MEASURE && d.phase == JUDGE_SEARCH && d.wants[0].node > 0 &&
+		   d.wants[0].node < 5,
+	   "apart by far: the search begins");
+	d = ask((struct judge_obs[6]){[0] = got(high, 4), [5] = got(low, 4)}, &noisy);
 	is_end(&d, JUDGE_NOT_REPRODUCED, "opposite sign");
-
-	opt.runs = 3;
-	d = ask((struct judge_obs[6]){{0}}, &opt);
-	is_want(&d, 0, 0, 5);
-	opt.runs = 1;
-	d = ask((struct judge_obs[6]){{0}}, &opt);
-	is_end(&d, JUDGE_GAVE_UP, "can never reach p <= 0.01");
-	opt.runs = 0;
-	opt.alpha = 0.2;
-	d = ask((struct judge_obs[6]){{0}}, &opt);
-	is_want(&d, 0, 0, 3);
+	d = ask((struct judge_obs[6]){[0] = got(low, 1), [5] = {.state = JUDGE_SKIPPED}}, &noisy);
+	is_end(&d, JUDGE_GAVE_UP, "bad end does not build");
 }
 
 static void test_set(void)
@@ -186,10 +175,10 @@ static void test_slow(void)
 	obs[0] = obs[1] = obs[2] = (struct judge_obs){0};
 	d = ask(obs, &noisy);
 	is_int(d.n_wants, 1, "a slow bad end needs no runs");
-	is_want(&d, 0, 0, 5);
-	obs[0] = got(low, 5);
+	is_want(&d, 0, 0, 1);
+	obs[0] = got(low, 1);
 	d = ask(obs, &noisy);
-	is_want(&d, 0, 2, 5);
+	is_want(&d, 0, 2, 1);
 	ok(d.change.relation == JUDGE_WORSE && isnan(d.change.ratio) && d.change.n_after == 0,
 	   "worse by nobody knows what");
 	obs[2] = got(high, 5);
@@ -211,7 +200,6 @@ static void test_sides(void)
 	       "half-way on the logarithmic scale is bad");
 	obs[3] = got(below, 1);
 	is_int(judge_side(obs, 3, 6, &exact), JUDGE_SIDE_GOOD, "below it is good");
-	is_int(judge_side(obs, 3, 6, &noisy), JUDGE_SIDE_UNKNOWN, "too few runs for a noisy class");
 	obs[0] = got(minus, 1);
 	obs[3] = got(zero, 1);
 	is_int(judge_side(obs, 3, 6, &exact), JUDGE_SIDE_GOOD, "negative values: half-way is 4950");
@@ -249,11 +237,11 @@ static void test_wrong_input(void)
 	opt.floor = NAN;
 	is_int(judge_next(&strand, obs, &opt, &d), -EINVAL, "a floor of NAN");
 	opt = noisy;
-	opt.alpha = 1;
-	is_int(judge_next(&strand, obs, &opt, &d), -EINVAL, "an alpha of 1");
+	opt.confidence = 1;
+	is_int(judge_next(&strand, obs, &opt, &d), -EINVAL, "a confidence of 1");
 	opt = noisy;
-	opt.runs = 1000000;
-	is_int(judge_next(&strand, obs, &opt, &d), -EINVAL, "a million runs");
+	opt.claim = -0.1;
+	is_int(judge_next(&strand, obs, &opt, &d), -EINVAL, "a negative claim");
 	obs[3].n_values = 1;
 	is_int(judge_next(&strand, obs, &exact, &d), -EINVAL, "values that are not there");
 	obs[3].n_values = 0;

@@ -246,7 +246,7 @@ static void test_contradictions(void)
 			w.bad[i] = random_below(3) == 0;
 			/* some were measured before, by another search */
 			if (random_below(4) == 0)
-				world_measure(&w, (struct judge_want){i, 1});
+				world_measure(&w, (struct judge_want){i, 1, 0});
 		}
 		w.bad[w.dag.n - 1] = true;
 		if (!world_search(&w, &exact, true, &d)) {
@@ -272,7 +272,7 @@ static void test_broken_again(void)
 	for (int i = 1; i <= 40; i++)
 		w.bad[i] = (i >= 5 && i < 12) || i >= 30;
 	for (int i = 1; i <= 20; i++)
-		world_measure(&w, (struct judge_want){i, 1});
+		world_measure(&w, (struct judge_want){i, 1, 0});
 	ok(world_search(&w, &exact, true, &d), "broken, fixed, broken again");
 	is_int(d.culprit, 30, "the break that lasts is named");
 	ok(strstr(d.reason, "contradictory") != NULL, "%s", d.reason);
@@ -324,8 +324,8 @@ static void test_time(void)
 		w.start[i + 1] = w.edges;
 	}
 	world_set_culprit(&w, 7777);
-	world_measure(&w, (struct judge_want){0, 1});
-	world_measure(&w, (struct judge_want){n - 1, 1});
+	world_measure(&w, (struct judge_want){0, 1, 0});
+	world_measure(&w, (struct judge_want){n - 1, 1, 0});
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	is_int(judge_next(&w.dag, w.obs, &exact, &d), 0, "15000 candidates, 1000 merges");
 	clock_gettime(CLOCK_MONOTONIC, &to);
