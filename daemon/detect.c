@@ -2,60 +2,84 @@
 /*
  * A new tip against the level that was accepted last, per workload and arch: is there something to search for? The accepted
  * commit is measured in the same series (again, when toolchain, machine or workload have changed), so only equal
- * identities are compared.
+ * identities are compared. Exact metrics come first; a tip that they find nothing in is compared in time where the tree asks
+ * for it, and then with the history of its branch.
  */
-#include "daemon/service.h"
+#include "daemon/detect-internal.h"
 
-#include "daemon/judge/compare.h"
-#include "daemon/plan.h"
 #include "db/run.h"
 #include "db/search.h"
-#include "db/tip.h"
 #include "lib/clock.h"
 #include "lib/log.h"
-#include "lib/str.h"
 
 #include <math.h>
 
-/* Of several workloads and arches the gravest counts; what is still under way is the gravest. */
-enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_FAILED, OUTCOME_WORSE, OUTCOME_PENDING };
+/* All comparisons in time of one tip together raise a false alarm with this probability at most. */
+#define FAMILY_ALPHA 0.01
 
-struct look {
-	struct service *service;
-	const struct tip *tip;
-	const struct tip *base; /* NULL: there is none yet */
-	const char *workload, *arch;
-};
+void detect_say(const struct look *l, const char *format, ...)
+{
+	va_list ap;
 
-/* One exact run of a commit: *ret_state WANT_MET has its values. */
-static int measure(const struct look *l, const char *oid, const char *metric, struct error *err, struct want_result *ret_want,
-		   struct values *ret_values)
+	va_start(ap, format);
+	(void)str_vaddf(l->lines, format, ap);
+	va_end(ap);
+	(void)str_add(l->lines, "\n");
+}
+
+bool detect_is_open(const struct want_result *w)
+{
+	return w->state == WANT_PENDING || w->state == WANT_BROKEN;
+}
+
+static int plan_for(const struct look *l, const char *oid, const char *class, unsigned runs, bool ask, struct error *err,
+		    struct want_result *ret)
 {
 	_cleanup_(commit_done) struct commit commit = { 0 };
 	struct engine *e = l->service->engine;
-	struct want want = { .oid = oid, .arch = l->arch, .workload = l->workload, .class = "exact", .runs = 1,
+	struct want want = { .oid = oid, .arch = l->arch, .workload = l->workload->name, .class = class, .runs = runs,
 			     .priority = PRIORITY_TIP };
 	int r = repo_commit(e->repo, oid, err, &commit);
 
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) { /* libgit2 reads no commit that git fsck would refuse: the commit's trouble, not ours */
-		log_warning("tree %s %s: %s", l->tip->tree, l->tip->ref, error_text(err));
+		detect_say(l, "%s", error_text(err));
 		error_done(err);
-		ret_want->state = WANT_SKIPPED;
+		ret->state = WANT_SKIPPED;
 		return 0;
 	}
 	want.tree_oid = commit.tree_oid;
-	r = plan_want(e, &want, err, ret_want);
+	return ask ? plan_want(e, &want, err, ret) : plan_look(e, &want, err, ret);
+}
+
+int detect_want(const struct look *l, const char *oid, const char *class, unsigned runs, struct error *err,
+		struct want_result *ret)
+{
+	return plan_for(l, oid, class, runs, true, err, ret);
+}
+
+int detect_look(const struct look *l, const char *oid, const char *class, struct error *err, struct want_result *ret)
+{
+	return plan_for(l, oid, class, 1, false, err, ret);
+}
+
+/* One exact run of a commit: *ret_want WANT_MET has its values. */
+static int measure(const struct look *l, const char *oid, struct error *err, struct want_result *ret_want,
+		   struct values *ret_values)
+{
+	int r = detect_want(l, oid, "exact", 1, err, ret_want);
+
 	if (r >= 0 && ret_want->state == WANT_MET) {
-		r = db_run_values(e->db, ret_want->series, ret_want->signature, metric, ret_values);
+		r = db_run_values(l->service->engine->db, ret_want->series, ret_want->signature, l->workload->driver,
+				  ret_values);
 		if (r < 0)
 			(void)error_errno(err, r, "database");
 	}
 	return r;
 }
 
-static enum judge_better better_of(const struct look *l, const struct want_result *w, const char *metric)
+enum judge_better detect_better(const struct look *l, const struct want_result *w, const char *metric)
 {
 	_cleanup_(level_list_done) struct level_list levels = { 0 };
 	const struct level *level;
@@ -66,97 +90,125 @@ static enum judge_better better_of(const struct look *l, const struct want_resul
 	return level && str_eq(level->better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
 }
 
-static int start_search(const struct look *l, const char *metric, const struct judge_comparison *c, struct error *err)
+static int add_search(const struct look *l, const struct suspicion *s, const char *good, struct error *err)
 {
-	struct engine *e = l->service->engine;
-	_cleanup_free_ char *base = NULL;
-	struct search question = { .tree = l->tip->tree, .ref = l->tip->ref, .bad = l->tip->oid,
-				   .workload = (char *)(uintptr_t)l->workload, .arch = (char *)(uintptr_t)l->arch,
-				   .metric = (char *)(uintptr_t)metric, .class = (char *)(uintptr_t) "exact" };
+	struct search question = { .tree = l->tip->tree, .ref = l->tip->ref, .good = (char *)(uintptr_t)good,
+				   .bad = l->tip->oid, .workload = l->workload->name, .arch = (char *)(uintptr_t)l->arch,
+				   .metric = (char *)(uintptr_t)s->metric, .class = (char *)(uintptr_t)s->class,
+				   .claim = s->claim };
 	int64_t id;
-	int r = repo_merge_base(e->repo, l->base->oid, l->tip->oid, &base);
+	int r = db_search_add(l->service->engine->db, &question, now_wall_ns(), &id);
 
-	if (r == -ENOENT) {
-		log_warning("tree %s %s: %s of %s on %s went from %g to %g, but %.12s and %.12s have no common history to search",
-			    l->tip->tree, l->tip->ref, metric, l->workload, l->arch, c->before, c->after, l->base->oid,
-			    l->tip->oid);
-		return OUTCOME_UNRELATED;
-	}
-	if (r == -ENOMEM)
-		return error_errno(err, r, "history of %.12s and %.12s", l->base->oid, l->tip->oid);
-	if (r < 0 || str_eq(base, l->tip->oid)) {
-		log_warning("tree %s %s: %s of %s on %s went from %g to %g, but %s: a new level", l->tip->tree, l->tip->ref, metric,
-			    l->workload, l->arch, c->before, c->after,
-			    r < 0 ? "the history cannot be read" : "the branch has moved back");
-		return OUTCOME_UNRELATED;
-	}
-	/* A rebased branch: the search starts where the two part, and its anchors tell whether the change lies behind that. */
-	question.good = base;
-	r = db_search_add(e->db, &question, now_wall_ns(), &id);
 	if (r < 0)
 		return error_errno(err, r, "database");
 	if (r > 0)
 		log_info("tree %s %s: %s of %s on %s went from %g to %g (x %.3g): search %lld over %.12s..%.12s", l->tip->tree,
-			 l->tip->ref, metric, l->workload, l->arch, c->before, c->after, c->ratio, (long long)id, base,
-			 l->tip->oid);
+			 l->tip->ref, s->metric, l->workload->name, l->arch, s->before, s->after, s->ratio, (long long)id,
+			 good, l->tip->oid);
 	return OUTCOME_WORSE;
 }
 
-static int compare(const struct look *l, const struct workload *w, const struct want_result *tip, const struct values *before,
-		   const struct values *after, struct error *err)
+int detect_search(const struct look *l, const struct suspicion *s, struct error *err)
 {
+	_cleanup_free_ char *base = NULL;
+	int r = repo_merge_base(l->service->engine->repo, s->good, l->tip->oid, &base);
+
+	if (r == -ENOENT) {
+		detect_say(l, "%s of %s on %s went from %g to %g, but %.12s and %.12s have no common history to search", s->metric,
+			   l->workload->name, l->arch, s->before, s->after, s->good, l->tip->oid);
+		return OUTCOME_UNRELATED;
+	}
+	if (r == -ENOMEM)
+		return error_errno(err, r, "history of %.12s and %.12s", s->good, l->tip->oid);
+	if (r < 0 || str_eq(base, l->tip->oid)) {
+		detect_say(l, "%s of %s on %s went from %g to %g, but %s: a new level", s->metric, l->workload->name, l->arch,
+			   s->before, s->after, r < 0 ? "the history cannot be read" : "the branch has moved back");
+		return OUTCOME_UNRELATED;
+	}
+	/* A rebased branch: the search starts where the two part, and its anchors tell whether the change lies behind that. */
+	return add_search(l, s, base, err);
+}
+
+static int compare(const struct look *l, const struct want_result *tip, const struct values *before, const struct values *after,
+		   struct error *err)
+{
+	const struct workload *w = l->workload;
 	struct judge_comparison c;
-	const double floor = workload_floor(w, "exact", w->driver);
 	int r;
 
 	if (before->n == 0 || after->n == 0) {
-		log_warning("workload %s reports no metric '%s'", w->name, w->driver);
+		detect_say(l, "workload %s reports no metric '%s'", w->name, w->driver);
 		return OUTCOME_FAILED;
 	}
-	r = judge_compare(before->items, before->n, after->items, after->n, JUDGE_EXACT, better_of(l, tip, w->driver), floor, &c);
+	r = judge_compare(before->items, before->n, after->items, after->n, JUDGE_EXACT, detect_better(l, tip, w->driver),
+			  workload_floor(w, "exact", w->driver), &c);
 	if (r < 0)
 		return error_errno(err, r, "judge");
-	if (c.relation == JUDGE_WORSE)
-		return start_search(l, w->driver, &c, err);
-	log_info("tree %s %s: %s of %s on %s: %g, was %g: %s", l->tip->tree, l->tip->ref, w->driver, l->workload, l->arch, c.after,
-		 c.before, c.relation == JUDGE_IMPROVED ? "better" : "no change");
+	if (c.relation == JUDGE_WORSE) {
+		const struct suspicion s = { "exact", w->driver, l->base->oid, c.before, c.after, c.ratio, fabs(c.ratio - 1) };
+
+		return detect_search(l, &s, err);
+	}
+	detect_say(l, "%s of %s on %s: %g, was %g: %s", w->driver, w->name, l->arch, c.after, c.before,
+		   c.relation == JUDGE_IMPROVED ? "better" : "no change");
 	return OUTCOME_SAME;
 }
 
-/* Broken infrastructure says nothing about a commit: it is tried again after a pause. */
-static bool is_open(const struct want_result *w)
+static int look_exact(const struct look *l, double alpha, struct error *err)
 {
-	return w->state == WANT_PENDING || w->state == WANT_BROKEN;
-}
-
-static int look_at(const struct look *l, struct error *err)
-{
-	_cleanup_(workload_done) struct workload w = { 0 };
 	_cleanup_(want_result_done) struct want_result tip = { 0 }, base = { 0 };
 	_cleanup_(values_done) struct values before = { 0 }, after = { 0 };
-	int r = workload_load(&l->service->engine->paths, l->workload, err, &w);
+	int r = measure(l, l->tip->oid, err, &tip, &after);
 
-	if (r >= 0)
-		r = measure(l, l->tip->oid, w.driver, err, &tip, &after);
+	(void)alpha;
 	if (r >= 0 && l->base)
-		r = measure(l, l->base->oid, w.driver, err, &base, &before);
+		r = measure(l, l->base->oid, err, &base, &before);
 	if (r < 0)
 		return r;
-	if (is_open(&tip) || (l->base && is_open(&base)))
+	if (detect_is_open(&tip) || (l->base && detect_is_open(&base)))
 		return OUTCOME_PENDING;
 	if (tip.state == WANT_SLOW && l->base && base.state == WANT_MET && before.n) {
-		const struct judge_comparison overrun = { .before = before.items[0], .after = NAN, .ratio = NAN };
+		const struct suspicion s = { "exact", l->workload->driver, l->base->oid, before.items[0], NAN, NAN, 0 };
 
-		return start_search(l, w.driver, &overrun, err); /* overran its limit where the level did not */
+		return detect_search(l, &s, err); /* overran its limit where the level did not */
 	}
 	if (tip.state != WANT_MET)
 		return OUTCOME_FAILED;
 	if (!l->base || base.state != WANT_MET)
 		return OUTCOME_SAME;
-	return compare(l, &w, &tip, &before, &after, err);
+	return compare(l, &tip, &before, &after, err);
 }
 
-static int settle(struct service *s, const struct tip *tip, enum outcome worst, bool first, struct error *err)
+static int look_history(const struct look *l, double alpha, struct error *err)
+{
+	(void)alpha;
+	return detect_history(l, "exact", err);
+}
+
+static int look_time_history(const struct look *l, double alpha, struct error *err)
+{
+	(void)alpha;
+	return detect_history(l, "time", err);
+}
+
+/* What is looked at after what: the next only when this has found nothing. */
+static const struct {
+	int (*look)(const struct look *l, double alpha, struct error *err);
+	bool with_base, in_time;
+} looks[] = {
+	{ look_exact, false, false },
+	{ detect_time, true, true },
+	{ look_history, true, false },
+	{ look_time_history, true, true },
+};
+
+static void log_lines(const struct tip *tip, const char *lines)
+{
+	for (const char *p = lines; *p; p += strcspn(p, "\n"), p += *p == '\n')
+		log_info("tree %s %s: %.*s", tip->tree, tip->ref, (int)strcspn(p, "\n"), p);
+}
+
+static int settle(const struct look *l, enum outcome worst, struct error *err)
 {
 	static const struct {
 		const char *state, *reason;
@@ -164,25 +216,67 @@ static int settle(struct service *s, const struct tip *tip, enum outcome worst, 
 		     [OUTCOME_UNRELATED] = { "accepted", "slower, without a common history: a new level" },
 		     [OUTCOME_WORSE] = { "searched", "a search was started" },
 		     [OUTCOME_FAILED] = { "failed", "the tip cannot be read, does not build or does not boot" } };
+	const struct tip *tip = l->tip;
+	_cleanup_free_ char *reason = NULL;
 	int r;
 
 	if (worst == OUTCOME_PENDING)
 		return 0;
-	r = db_tip_set(s->engine->db, tip->id, ends[worst].state,
-		       first && worst == OUTCOME_SAME ? "first level" : ends[worst].reason);
+	reason = str_format("%s%s", !l->base && worst == OUTCOME_SAME ? "first level" : ends[worst].reason, l->notes->data);
+	r = reason ? db_tip_set(l->service->engine->db, tip->id, ends[worst].state, reason) : -ENOMEM;
 	if (r < 0)
 		return error_errno(err, r, "database");
-	log_info("tree %s %s: tip %.12s %s: %s", tip->tree, tip->ref, tip->oid, ends[worst].state,
-		 first && worst == OUTCOME_SAME ? "first level" : ends[worst].reason);
+	log_lines(tip, l->lines->data);
+	log_info("tree %s %s: tip %.12s %s: %s", tip->tree, tip->ref, tip->oid, ends[worst].state, reason);
 	return 0;
+}
+
+/* One kind of look at a workload on all arches of the tree. */
+static int look_at_workload(const struct look *all, const char *name, const struct tree *tree, size_t kind, double alpha,
+			    struct error *err)
+{
+	_cleanup_(workload_done) struct workload workload = { 0 };
+	struct look l = *all;
+	int worst = OUTCOME_SAME, r = workload_load(&l.service->engine->paths, name, err, &workload);
+
+	l.workload = &workload;
+	for (size_t a = 0; r >= 0 && tree->arches[a]; a++) {
+		l.arch = tree->arches[a];
+		r = looks[kind].look(&l, alpha, err);
+		worst = MAX(worst, r);
+	}
+	return r < 0 ? r : worst;
+}
+
+static int look_at_all(const struct look *l, const struct tree *tree, size_t kind, double alpha, struct error *err)
+{
+	int worst = OUTCOME_SAME, r = 0;
+
+	for (size_t w = 0; r >= 0 && tree->workloads[w]; w++) {
+		r = look_at_workload(l, tree->workloads[w], tree, kind, alpha, err);
+		worst = MAX(worst, r);
+	}
+	return r < 0 ? r : worst;
+}
+
+static size_t count_looks(const struct tree *tree)
+{
+	size_t workloads = 0, arches = 0;
+
+	while (tree->workloads[workloads])
+		workloads++;
+	while (tree->arches[arches])
+		arches++;
+	return MAX(workloads * arches, (size_t)1);
 }
 
 static int detect_tip(struct service *s, const struct tip *tip, struct error *err)
 {
 	const struct tree *tree = service_tree(s, tip->tree);
 	_cleanup_(tip_done) struct tip base = { 0 };
-	enum outcome worst = OUTCOME_SAME;
-	int found;
+	_cleanup_str_ struct str notes = STR_INIT, lines = STR_INIT;
+	struct look l = { .service = s, .tip = tip, .notes = &notes, .lines = &lines };
+	int found, worst = OUTCOME_SAME;
 
 	if (!tree)
 		return 0; /* not configured any more */
@@ -193,17 +287,11 @@ static int detect_tip(struct service *s, const struct tip *tip, struct error *er
 		found = db_tip_accepted(s->engine->db, tip->tree, tip->ref, &base);
 	if (found < 0)
 		return error_errno(err, found, "database");
-	for (size_t w = 0; tree->workloads[w]; w++)
-		for (size_t a = 0; tree->arches[a]; a++) {
-			const struct look l = { .service = s, .tip = tip, .base = found ? &base : NULL,
-						.workload = tree->workloads[w], .arch = tree->arches[a] };
-			int r = look_at(&l, err);
-
-			if (r < 0)
-				return r;
-			worst = MAX(worst, (enum outcome)r);
-		}
-	return settle(s, tip, worst, found == 0, err);
+	l.base = found ? &base : NULL;
+	for (size_t kind = 0; kind < ARRAY_SIZE(looks) && worst == OUTCOME_SAME; kind++)
+		if ((found || !looks[kind].with_base) && (tree->time || !looks[kind].in_time))
+			worst = look_at_all(&l, tree, kind, FAMILY_ALPHA / (double)count_looks(tree), err);
+	return worst < 0 ? worst : settle(&l, (enum outcome)worst, err);
 }
 
 int detect_step(struct service *s, struct error *err)

@@ -85,9 +85,11 @@ static int check_definitions(const struct service *s, const struct paths *paths,
 			r = workload_load(paths, s->trees[t].workloads[i], err, &w);
 		}
 		for (size_t i = 0; s->trees[t].arches[i] && r >= 0; i++) {
-			_cleanup_(machine_done) struct machine m = { 0 };
+			_cleanup_(machine_done) struct machine exact = { 0 }, time = { 0 };
 
-			r = machine_load(paths, "exact", s->trees[t].arches[i], err, &m);
+			r = machine_load(paths, "exact", s->trees[t].arches[i], err, &exact);
+			if (r >= 0 && s->trees[t].time)
+				r = machine_load(paths, "time", s->trees[t].arches[i], err, &time);
 		}
 		if (r < 0)
 			(void)error_prefix(err, "[tree %s]", s->trees[t].name);

@@ -241,6 +241,13 @@ int plan_run_ended(struct engine *e, const char *series, const char *signature)
 	return db_job_cancel_prefix(e->db, prefix, now_wall_ns());
 }
 
+int plan_runs_under_way(struct engine *e, const char *series, const char *signature, int64_t *ret)
+{
+	_cleanup_free_ char *prefix = run_prefix(series, signature);
+
+	return prefix ? db_job_unfinished(e->db, prefix, ret) : -ENOMEM;
+}
+
 static int plan(struct engine *e, const struct want *want, bool ask, struct error *err, struct want_result *ret)
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };

@@ -46,6 +46,9 @@ int plan_look_image(struct db *db, const char *series, const char *signature, un
 /* A run has ended: where it shows that the image is not to be tested, those that are queued are not done. */
 int plan_run_ended(struct engine *engine, const char *series, const char *signature);
 
+/* How many runs of an image are queued or under way. */
+int plan_runs_under_way(struct engine *engine, const char *series, const char *signature, int64_t *ret);
+
 /* Priorities: what answers soonest goes first. */
 enum { PRIORITY_TIP = 100, PRIORITY_SEARCH = 1000, PRIORITY_VERIFY = 2000 };
 

@@ -13,6 +13,8 @@ static const struct conf_item tree_items[] = {
 	T("workloads", conf_parse_list, workloads, "what is measured of each new tip"),
 	T("arches", conf_parse_list, arches, "on which architectures"),
 	T("poll_seconds", conf_parse_unsigned, poll_seconds, "pause between looks"),
+	T("time", conf_parse_bool, time, "compare a new tip in time, too, when exact runs find nothing: yes or no"),
+	T("time_pairs", conf_parse_unsigned, time_pairs, "runs of the tip, and of the level before, that this may cost"),
 	{ 0 },
 };
 
@@ -32,7 +34,7 @@ static struct tree *tree_of_section(struct service *s, const char *name)
 	if (grow_array(&s->trees, &s->trees_capacity, s->n_trees, sizeof(*s->trees)) < 0)
 		return NULL;
 	t = &s->trees[s->n_trees];
-	*t = (struct tree){ .name = strdup(name), .poll_seconds = 300 };
+	*t = (struct tree){ .name = strdup(name), .poll_seconds = 300, .time_pairs = 100 };
 	if (!t->name)
 		return NULL;
 	s->n_trees++;
@@ -125,6 +127,8 @@ static int check_trees(const struct service *s, struct error *err)
 						 t->name, t->branches[k]);
 		if (t->poll_seconds == 0)
 			return error_set(err, -EINVAL, "[tree %s] poll_seconds is at least 1", t->name);
+		if (t->time_pairs < 5 || t->time_pairs > 2000)
+			return error_set(err, -EINVAL, "[tree %s] time_pairs is a number from 5 to 2000", t->name);
 	}
 	return 0;
 }

@@ -15,6 +15,8 @@ struct tree {
 	char **branches; /* full names of refs that are watched; all heads are fetched, for fixes */
 	char **workloads, **arches;
 	unsigned poll_seconds;
+	bool time;	     /* workloads are compared on machines of class time, too */
+	unsigned time_pairs; /* runs of each side that one comparison may cost */
 	struct watch *watch; /* see watch.c */
 };
 

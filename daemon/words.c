@@ -2,7 +2,8 @@
 /*
  * What a person says of a finding or a tip over the control socket: {"verb":"accept|known|wrong","id":"12","reason":"why"}.
  * id: the number of a finding, or the start of the commit of a tip. An accepted finding makes the tip it was found on the
- * new base line. A mail that has not gone out is not sent any more.
+ * new base line; what is said of a tip is said of the findings on it, those that are still to come too (findings.c). A mail
+ * that has not gone out is not sent any more.
  */
 #include "daemon/service.h"
 
@@ -67,8 +68,12 @@ static int say_tips(struct db *db, const struct tip_list *tips, const struct wor
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; r >= 0 && i < tips->n; i++)
+	for (size_t i = 0; r >= 0 && i < tips->n; i++) {
 		r = say_tip(db, &tips->items[i], w);
+		/* one commit, which a tree may have had as its tip more than once */
+		if (r >= 0 && (i == 0 || !str_eq(tips->items[i].tree, tips->items[i - 1].tree)))
+			r = db_word_add_findings_of(db, tips->items[i].tree, tips->items[i].oid, w);
+	}
 	return db_end(db, r);
 }
 

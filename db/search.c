@@ -67,6 +67,18 @@ int db_search_add(struct db *db, const struct search *s, uint64_t now_ns, int64_
 	return r < 0 ? r : 1;
 }
 
+int db_search_asked(struct db *db, const char *tree, const char *bad, const char *workload, const char *arch, const char *metric,
+		    const char *class)
+{
+	int64_t n;
+	int r = db_int(db, &n,
+		       "SELECT count(*) FROM search WHERE tree = ? AND bad = ? AND workload = ? AND arch = ? AND metric = ?"
+		       " AND class = ?",
+		       "ssssss", tree, bad, workload, arch, metric, class);
+
+	return r < 0 ? r : n > 0;
+}
+
 int db_search_get(struct db *db, int64_t id, struct search *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

@@ -30,6 +30,9 @@ void search_list_done(struct search_list *list);
  * 0 was there; claim and max_runs are no part of the question, an open search takes a new max_runs.
  */
 int db_search_add(struct db *db, const struct search *question, uint64_t now_ns, int64_t *ret_id);
+/* 1 somebody has asked, whether or not it is over, what made this commit worse than an older one; 0 nobody. */
+int db_search_asked(struct db *db, const char *tree, const char *bad, const char *workload, const char *arch, const char *metric,
+		    const char *class);
 int db_search_get(struct db *db, int64_t id, struct search *ret); /* -ENOENT */
 /* open: only those that are not done. Newest last. */
 int db_search_list(struct db *db, bool open, struct search_list *ret);

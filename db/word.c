@@ -31,6 +31,24 @@ int db_word_add_tip(struct db *db, int64_t tip_id, const struct word *w)
 	return r < 0 ? r : changed ? 0 : -ENOENT;
 }
 
+#define FINDINGS_OF                                                                                \
+	"(SELECT x.finding_id FROM finding_search x JOIN search s ON s.id = x.search_id WHERE s.tree = ?1 AND s.bad = ?2)"
+
+int db_word_add_findings_of(struct db *db, const char *tree, const char *bad, const struct word *w)
+{
+	int r = db_begin(db);
+
+	if (r < 0)
+		return r;
+	r = db_run(db, NULL, NULL,
+		   "INSERT INTO word (finding_id, state, reason, who, at_ns) SELECT id, ?3, ?4, ?5, ?6 FROM finding WHERE id IN " FINDINGS_OF,
+		   "sssssi", tree, bad, w->state, w->reason, w->who, w->at_ns);
+	if (r >= 0)
+		r = db_run(db, NULL, NULL, "UPDATE mail SET state = 'failed', error = ?3 WHERE state = 'queued' AND finding_id IN " FINDINGS_OF,
+			   "sss", tree, bad, w->state);
+	return db_end(db, r);
+}
+
 static int read_word(struct db *db, sqlite3_stmt *q, int r, struct word *ret)
 {
 	struct word w = { 0 };

@@ -17,6 +17,9 @@ void word_done(struct word *word);
 int db_word_add_finding(struct db *db, int64_t finding_id, const struct word *word);
 int db_word_add_tip(struct db *db, int64_t tip_id, const struct word *word);
 
+/* The same of all findings of searches that had this commit of the tree as their bad end; mails of theirs are withdrawn. */
+int db_word_add_findings_of(struct db *db, const char *tree, const char *bad, const struct word *word);
+
 /* The last word: 1 found, 0 none. */
 int db_word_of_finding(struct db *db, int64_t finding_id, struct word *ret);
 /* Of any tip of the tree that is this commit. */

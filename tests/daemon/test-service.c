@@ -21,7 +21,7 @@ static void test_good(void)
 	_cleanup_error_ struct error err = ERROR_INIT;
 	_cleanup_(service_done) struct service s = { 0 };
 	int r = load("[daemon]\nstate = /s\n" TREE "poll_seconds = 7\n[tree u-2]\nurl = https://x/y\nbranches = refs/heads/m\n"
-		     "workloads = w v\narches = arm64\n[mail]\nserver = smtp://h:25\nfrom = a@b\nto = c@d, e@f\n",
+		     "workloads = w v\narches = arm64\ntime = yes\n[mail]\nserver = smtp://h:25\nfrom = a@b\nto = c@d, e@f\n",
 		     &s, &err);
 
 	is_int(r, 0, "a good file: %s", error_text(&err));
@@ -30,6 +30,8 @@ static void test_good(void)
 	ok(service_tree(&s, "t") && service_tree(&s, "t")->poll_seconds == 7, "a tree by its name");
 	ok(service_tree(&s, "u-2") && service_tree(&s, "u-2")->poll_seconds == 300, "default of poll_seconds");
 	ok(!service_tree(&s, "none"), "none of another name");
+	ok(!service_tree(&s, "t")->time && service_tree(&s, "u-2")->time, "compared in time only when asked for");
+	is_int(service_tree(&s, "u-2")->time_pairs, 100, "default of time_pairs");
 	ok(str_eq(s.trees[0].branches[1], "refs/heads/b") && !s.trees[0].branches[2], "branches");
 	ok(s.mail_to && str_eq(s.mail_to[1], "e@f"), "addresses");
 }
@@ -59,6 +61,8 @@ static void test_bad(void)
 		{ "[tree a b]\nurl = x\n", ":2: a tree's name has letters, digits, - and _ only: [tree a b]" },
 		{ TREE "url = y\n", ":6: key 'url' given twice in [tree t]" },
 		{ TREE "poll_seconds = 0\n", ": [tree t] poll_seconds is at least 1" },
+		{ TREE "time_pairs = 3\n", ": [tree t] time_pairs is a number from 5 to 2000" },
+		{ TREE "time = maybe\n", ":6: 'time' is neither yes nor no: maybe" },
 		{ TREE "poll_seconds = -5\n", ":6: 'poll_seconds' is no whole number: -5" },
 		{ TREE "url\n", ":6: no 'key = value' and no [section]" },
 		{ "", ": no [tree NAME] section: nothing to watch" },
