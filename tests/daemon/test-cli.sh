@@ -137,6 +137,9 @@ wrong 'replay of a folder' "$T" replay "$T"
 wrong 'replay of a file that is no JSON' "$R/file:1: " replay "$R/file"
 echo '{"class":"time","commits":[],"table":{}}' >"$T/empty.json"
 wrong 'replay of a recording without commits' "$T/empty.json: recording: commits" replay "$T/empty.json"
+wrong 'a word without a reason' '--reason is needed' known --state "$T/state" 1
+wrong 'a word on nothing' 'give one finding' accept --state "$T/state" --reason x
+wrong '--reason in another command' 'unknown option --reason' doctor --reason x
 wrong 'no such configs' "$T/noconfigs" "${B[@]}" --good one --bad two --configs "$T/noconfigs"
 
 # --- the host ---
@@ -282,7 +285,7 @@ ok 'a recording with a gap: what was decided until then' grep -q 'the ends first
 ok 'a recording with a gap: which it is' grep -q 'asks for 9d0d946840075e0268f4f77fe39ba0f53e84c7c4' "$T/stderr"
 
 # --- help and JSON ---
-for verb in '' bisect compare run log replay doctor; do
+for verb in '' bisect compare run log replay accept known wrong doctor; do
 	run mmbisect $verb --help
 	ok "mmbisect $verb --help" [ "$status" = 0 -a -s "$T/stdout" -a ! -s "$T/stderr" ]
 done
