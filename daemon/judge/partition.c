@@ -194,25 +194,34 @@ static void measure(struct work *w, size_t part)
 		.first = first, .n = n, .n_inside = all ? n : inside, .mean = mid + sum / weights};
 }
 
-/* Variances of the means: of the part's own squares and, as prior, of all parts' together. */
-static void weigh_parts(struct work *w)
+/* Spread about the levels that were found, without outliers. */
+static double spread_of_parts(const struct work *w)
 {
-	double squares = 0, df = -(double)w->n_starts, prior, prior_df;
+	double squares = 0, df = -(double)w->n_starts;
 
 	for (size_t p = 0; p < w->n_starts; p++) {
 		squares += w->squares[p];
 		df += (double)w->parts[p].n_inside;
 	}
+	return sqrt(squares / fmax(1, df));
+}
+
+/* Variances of the means: of the part's own squares and, as prior, of all parts' together. */
+static void weigh_parts(struct work *w)
+{
+	double df = -(double)w->n_starts, prior = fmax(w->scale, spread_of_parts(w)), prior_df;
+
+	for (size_t p = 0; p < w->n_starts; p++)
+		df += (double)w->parts[p].n_inside;
 	df = fmax(1, df);
-	prior = fmax(w->scale * w->scale, squares / df);
 	prior_df = fmin(df, PRIOR_DF);
 	for (size_t p = 0; p < w->n_starts; p++) {
 		struct judge_part *part = &w->parts[p];
 		double own = (double)part->n_inside - 1;
 
 		part->df = fmin(prior_df + own, fmax(1, df / 2));
-		part->variance =
-			(prior_df * prior + w->squares[p]) / (prior_df + own) / w->weights[p];
+		part->variance = (prior_df * prior * prior + w->squares[p]) / (prior_df + own) /
+				 w->weights[p];
 	}
 }
 
@@ -344,53 +353,45 @@ static void prune(struct work *w)
 	}
 }
 
-/* Spread about the levels that were found, as spread_of_neighbours(). */
-static double spread_of_parts(struct work *w)
+static void cut(struct work *w, double scale)
 {
-	double squares = 0, df = (double)(w->n - w->n_starts), mad;
-
-	for (size_t p = 0; p < w->n_starts; p++)
-		for (size_t i = w->starts[p]; i < end_of(w, p); i++) {
-			w->scratch[i] = fabs(w->x[i] - w->parts[p].mean) * sqrt(w->weight[i]);
-			squares += loss(w, i, w->parts[p].mean);
-		}
-	mad = median_of(w->scratch, w->n) * MAD_TO_SD * sqrt((double)w->n / df);
-	return mad > 0 ? mad : sqrt(squares / df);
+	w->scale = scale;
+	cheapest_partition(w);
+	prune(w);
 }
 
 /* Cuts and spread need each other: until neither moves. Without any spread the cuts explain all. */
 static void settle(struct work *w, double scale)
 {
-	w->scale = scale;
-	w->n_starts = 1;
-	prune(w);
-	for (int round = 0; round < ROUNDS && w->scale > 0; round++) {
+	for (int round = 0; round < ROUNDS && scale > 0; round++) {
 		size_t n_old = w->n_starts;
+		double next;
 
-		scale = w->scale;
 		memcpy(w->old_starts, w->starts, n_old * sizeof(*w->starts));
-		cheapest_partition(w);
-		prune(w);
-		w->scale = spread_of_parts(w);
-		if (n_old == w->n_starts && fabs(w->scale - scale) <= scale / 100 &&
+		cut(w, scale);
+		next = spread_of_parts(w);
+		if (n_old == w->n_starts && fabs(next - scale) <= scale / 100 &&
 		    memcmp(w->old_starts, w->starts, n_old * sizeof(*w->starts)) == 0)
 			break;
+		scale = next;
 	}
 }
 
 /*
  * Most neighbours equal: either there is no noise, but for few outliers, then levels explain all;
- * or it is coarse.
+ * or it is coarse, then what differs is all the noise there is.
  */
 static void settle_all(struct work *w)
 {
 	double rough, scale = spread_of_neighbours(w, &rough);
 	size_t outside = 0;
 
-	settle(w, scale > 0 ? scale : rough * 1e-6);
+	cut(w, scale > 0 ? scale : rough * 1e-6);
 	for (size_t p = 0; p < w->n_starts; p++)
 		outside += w->parts[p].n - w->parts[p].n_inside;
-	if (!(scale > 0) && outside > 1 && outside > w->n / 20)
+	if (scale > 0)
+		settle(w, scale);
+	else if (outside > 1 && outside > w->n / 20)
 		settle(w, rough);
 }
 

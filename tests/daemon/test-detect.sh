@@ -84,9 +84,11 @@ SH
 printf '#!/bin/bash\ncat >/dev/null\n' >"$T/bin/mmbisect-mail" # never sends: mails stay queued
 chmod +x "$T"/bin/mmbisect-*
 
-# --- a tree ---
+# --- trees ---
+U=$T/other
 R=$T/tree
 git_ init -q "$R"
+git_ init -q "$U"
 commit() { # LEVEL [IMAGE]: on the current branch; every image is another one unless it is said
 	echo "$1" >"$R/level"
 	echo "${2:-$(date +%N)}" >"$R/image"
@@ -99,6 +101,9 @@ commit() { # LEVEL [IMAGE]: on the current branch; every image is another one un
 	printf '[mail]\nserver = smtp://127.0.0.1:1\nfrom = a@example.org\nto = b@example.org\n'
 	printf '[tree t]\nurl = %s\nbranches = refs/heads/main\nworkloads = thread-stack\narches = x86_64\npoll_seconds = 1\n' "$R"
 	printf 'time = yes\ntime_pairs = 60\n'
+	# five pairs are too few to be sure of anything below a dozen standard deviations
+	printf '[tree u]\nurl = %s\nbranches = refs/heads/main\nworkloads = thread-stack\narches = x86_64\npoll_seconds = 1\n' "$U"
+	printf 'time = yes\ntime_pairs = 5\n'
 } >"$T/mmbisect.conf"
 start() {
 	"$T/bin/mmbisectd" --config "$T/mmbisect.conf" >>"$T/log" 2>&1 </dev/null &
@@ -220,6 +225,17 @@ touch "$T/go"
 ok 'the search ends' until_ is "SELECT count(*) FROM search WHERE bad = '$slow' AND settled = 1" 1
 ok 'its finding has the word' is "SELECT w.state || ': ' || w.reason FROM word w JOIN finding f ON f.id = w.finding_id WHERE f.culprit = '$culprit'" 'accepted: we know'
 ok 'and no mail' is 'SELECT count(*) FROM mail' 1
+
+# --- a step that no comparison can be sure of, and two tips behind it ---
+for i in 1 2 3 4 5 6 7; do
+	same=$(R=$U commit "3000 5000")
+	ok "another tree, tip $i" until_ tip "$same" accepted
+done
+step=$(R=$U commit "3000 5600")
+ok 'the first tip behind a step is accepted' until_ tip "$step" accepted
+late=$(R=$U commit "3000 5600")
+ok 'the second shows it: it is searched' until_ is "SELECT class || ' ' || (good = '$same') FROM search WHERE bad = '$late'" 'time 1'
+ok 'and found' until_ is "SELECT culprit FROM search WHERE bad = '$late'" "$step"
 
 # --- said of a tip whose finding is there already ---
 worse=$(commit '4000 6500')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Histories with and without steps: a real one, made-up ones by hand, and many by chance (the seed
- * is printed; argv[1] or $SEED; 400 of each kind, or $TRIALS). Rates are printed, bounds leave room
+ * is printed; argv[1] or $SEED; 150 of each kind, or $TRIALS). Rates are printed, bounds leave room
  * for chance.
  */
 #include <errno.h>
@@ -195,7 +195,7 @@ static unsigned trials(void)
 {
 	const char *text = getenv("TRIALS");
 
-	return text ? (unsigned)strtoul(text, NULL, 0) : 400;
+	return text ? (unsigned)strtoul(text, NULL, 0) : 150;
 }
 
 static void test_no_change(void)
@@ -205,8 +205,6 @@ static void test_no_change(void)
 		struct plan plan;
 		double most;
 	} cases[] = {
-		/* where values repeat, a few in a row that differ look like a level without noise
-		 */
 		{"no change, 6 points", {.n = 6, .boots = 1, .noise = 0.01}, 0.03},
 		{"no change, 12 points", {.n = 12, .boots = 1, .noise = 0.01}, 0.03},
 		{"no change, 60 points", {.n = 60, .boots = 1, .noise = 0.01}, 0.03},
@@ -226,13 +224,13 @@ static void test_no_change(void)
 		 0.03},
 		{"no change, 60 points, coarse by 3 sigma",
 		 {.n = 60, .boots = 1, .noise = 0.01, .quantum = 3},
-		 0.12},
+		 0.03},
 		{"no change, 60 points, coarse by 4 sigma",
 		 {.n = 60, .boots = 1, .noise = 0.01, .quantum = 4},
-		 0.12},
+		 0.04},
 		{"no change, 20 points, coarse by 2 sigma",
 		 {.n = 20, .boots = 1, .noise = 0.01, .quantum = 2},
-		 0.12},
+		 0.03},
 		{"no change, 60 of 5, 10 % outliers",
 		 {.n = 60, .boots = 5, .noise = 0.01, .outliers = 0.10},
 		 0.03},
@@ -242,7 +240,7 @@ static void test_no_change(void)
 		struct rates r = simulate(&cases[i].plan, &time_down, trials(), 0);
 
 		print_rates(cases[i].what, &r);
-		ok(r.any <= cases[i].most * r.n, "%s", cases[i].what);
+		ok(r.any <= cases[i].most * r.n + 3, "%s", cases[i].what);
 	}
 }
 
@@ -298,7 +296,7 @@ static void test_power(void)
 
 		print_rates(cases[i].what, &r);
 		ok(r.exact >= cases[i].least * r.n, "%s: found", cases[i].what);
-		ok(r.wrong <= cases[i].wrong * r.n, "%s: nothing else", cases[i].what);
+		ok(r.wrong <= cases[i].wrong * r.n + 3, "%s: nothing else", cases[i].what);
 	}
 }
 
