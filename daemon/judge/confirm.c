@@ -123,6 +123,7 @@ int confirm_look(const struct evidence *e, const struct posterior *p, const stru
 	if (n_b < 0)
 		return n_b;
 	find_parents(e, p, mark->node, &c);
+	c.fresh[c.n_parents] = n_b;
 	for (int i = 0; i < c.n_parents; i++) {
 		struct run *a = NULL;
 		int64_t settled = mark->order;
@@ -133,6 +134,7 @@ int confirm_look(const struct evidence *e, const struct posterior *p, const stru
 			free(b);
 			return n_a;
 		}
+		c.fresh[i] = n_a;
 		state = test_pairs(e, p, a, n_a, b, n_b, middle_level(e), &settled);
 		free(a);
 		if (state == CONFIRM_NO || (state == CONFIRM_MORE && c.state == CONFIRM_YES))

@@ -21,6 +21,7 @@ struct confirm {
 	enum confirm_state state;
 	int parent[CONFIRM_PARENTS_MAX]; /* testable commits just outside of the atom; the good anchor when there is none */
 	int n_parents;
+	int fresh[CONFIRM_PARENTS_MAX + 1]; /* runs after the mark: of each parent, then of the culprit */
 	int64_t settled; /* YES: the last run that was needed for it */
 };
 

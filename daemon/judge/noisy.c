@@ -17,6 +17,8 @@
 #define CONFIDENCE 0.99
 #define CREDIBLE 0.95
 #define CONFIRMATIONS_MOST 4
+#define CONFIRM_FIRST 3
+#define CONFIRM_MORE_PAIRS 2
 /* A confirmation goes on while its candidate is at least this likely. */
 #define STILL_LIKELY 0.5
 /* Runs between two of an anchor: it is to be seen whether the machine drifts. Fewer are needed while it does not. */
@@ -68,20 +70,31 @@ static void want(struct noisy *x, int node, unsigned char layout, unsigned more)
 	d->action = JUDGE_MEASURE;
 }
 
-/* Which layout the next run of a node is to be on, when they take turns. */
-static unsigned char next_layout(const struct noisy *x, int node, unsigned ahead)
+/* One more run of a node; layouts take turns. */
+static void want_run(struct noisy *x, int node)
 {
-	return (unsigned char)(((unsigned)x->evidence.runs[node] + ahead) % layouts_of(x));
+	unsigned ahead = 0;
+
+	for (size_t i = 0; i < x->d->n_wants; i++)
+		ahead += x->d->wants[i].node == node;
+	want(x, node, (unsigned char)(((unsigned)x->evidence.runs[node] + ahead) % layouts_of(x)), 1);
 }
 
-/* Pairs of a and b, one more run each, in the order a b b a: a drift in between hits both. */
-static void want_pairs(struct noisy *x, int a, int b, unsigned pairs)
+/*
+ * Pairs of a and b beyond those that the fewer runs make, in the order a b b a: a drift in between hits both. What one has more of
+ * already counts.
+ */
+static void want_pairs(struct noisy *x, int a, int have_a, int b, int have_b, unsigned pairs)
 {
-	for (unsigned k = 0; k < pairs; k++) {
+	int have = have_a < have_b ? have_a : have_b;
+
+	for (int k = have; k < have + (int)pairs; k++) {
 		int first = k % 2 ? b : a, second = k % 2 ? a : b;
 
-		want(x, first, next_layout(x, first, k), 1);
-		want(x, second, next_layout(x, second, k), 1);
+		if ((k % 2 ? have_b : have_a) <= k)
+			want_run(x, first);
+		if ((k % 2 ? have_a : have_b) <= k)
+			want_run(x, second);
 	}
 }
 
@@ -140,13 +153,8 @@ static int at_the_ends(struct noisy *x)
 		else
 			explain(x, "ends differ by %.2g of a run's spread after %u pairs: more pairs", d->delta / sd,
 				d->pairs);
-		/* the anchor that lags behind first */
-		for (int k = x->evidence.runs[bad] - x->evidence.runs[0]; k > 0 && x->d->n_wants < 4; k--)
-			want(x, 0, next_layout(x, 0, x->d->n_wants ? 1 : 0), 1);
-		for (int k = x->evidence.runs[0] - x->evidence.runs[bad]; k > 0 && x->d->n_wants < 4; k--)
-			want(x, bad, next_layout(x, bad, x->d->n_wants ? 1 : 0), 1);
-		if (x->d->n_wants == 0)
-			want_pairs(x, 0, bad, ends.more < JUDGE_WANTS_MAX / 2 ? ends.more : JUDGE_WANTS_MAX / 2);
+		want_pairs(x, 0, x->evidence.runs[0], bad, x->evidence.runs[bad],
+			   ends.more < JUDGE_WANTS_MAX / 2 ? ends.more : JUDGE_WANTS_MAX / 2);
 		return 1;
 	case ENDS_OPPOSITE:
 		explain(x, "opposite sign: the bad end is better, by %.3g spreads of a run (%u pairs)", -d->delta / sd,
@@ -268,7 +276,7 @@ static void want_action(struct noisy *x, const struct action *a, bool with_refer
 	if (half)
 		want(x, a->node, a->layout, half);
 	if (with_reference && !a->reference)
-		want(x, reference, next_layout(x, reference, 0), 1);
+		want_run(x, reference);
 	want(x, a->node, a->layout, a->runs - half);
 }
 
@@ -300,22 +308,26 @@ static int search_on(struct noisy *x)
 	return 0;
 }
 
-static int want_confirmation(struct noisy *x, const struct confirm *c, int culprit, bool first)
+/* All parents and the culprit, up to the same number of fresh runs. */
+static void want_rounds(struct noisy *x, const struct confirm *c, int culprit, int rounds)
 {
-	unsigned pairs = first ? 3 : 2;
+	int least = c->fresh[c->n_parents];
 
+	for (int i = 0; i < c->n_parents; i++)
+		least = c->fresh[i] < least ? c->fresh[i] : least;
+	for (int k = least; k < least + rounds; k++)
+		for (int i = 0; i <= c->n_parents; i++)
+			if (c->fresh[i] <= k)
+				want_run(x, i < c->n_parents ? c->parent[i] : culprit);
+}
+
+static void want_confirmation(struct noisy *x, const struct confirm *c, int culprit, int rounds)
+{
 	x->d->phase = JUDGE_CONFIRM;
-	if (c->n_parents == 1) {
-		want_pairs(x, c->parent[0], culprit, pairs);
-		return 0;
-	}
-	pairs = (unsigned)(JUDGE_WANTS_MAX / (c->n_parents + 1)) < pairs ? 1 : pairs;
-	for (unsigned k = 0; k < pairs; k++) {
-		for (int i = 0; i < c->n_parents; i++)
-			want(x, c->parent[i], next_layout(x, c->parent[i], k), 1);
-		want(x, culprit, next_layout(x, culprit, k), 1);
-	}
-	return 0;
+	if (c->n_parents == 1)
+		want_pairs(x, c->parent[0], c->fresh[0], culprit, c->fresh[1], (unsigned)rounds);
+	else
+		want_rounds(x, c, culprit, rounds * (c->n_parents + 1) > JUDGE_WANTS_MAX ? 1 : rounds);
 }
 
 static int begin_confirmation(struct noisy *x, int culprit)
@@ -330,7 +342,8 @@ static int begin_confirmation(struct noisy *x, int culprit)
 		return r;
 	explain(x, "probability %.3f: fresh pairs of parent and culprit are to confirm it",
 		x->posterior.atom_mass[culprit]);
-	return want_confirmation(x, &c, culprit, true);
+	want_confirmation(x, &c, culprit, CONFIRM_FIRST);
+	return 0;
 }
 
 /* Runs after the confirmation, and before its end. */
@@ -376,9 +389,9 @@ static int end_or_explain(struct noisy *x, int leader, const struct confirm *c)
 
 	if (c->n_parents == 1 && may_explain(x, c->settled) && (part.wants[0] >= 0 || part.wants[1] >= 0)) {
 		x->d->phase = JUDGE_EXPLAIN;
-		for (int i = 0; i < 2; i++)
-			if (part.wants[i] >= 0)
-				want(x, part.wants[i], next_layout(x, part.wants[i], 0), 2);
+		for (int i = 0; i < 4; i++)
+			if (part.wants[i / 2] >= 0)
+				want_run(x, part.wants[i / 2]);
 		explain(x, "confirmed; how much of the change it explains is known to [%.0f .. %.0f] %%", 100 * part.low,
 			100 * part.high);
 		return 0;
@@ -398,8 +411,8 @@ static int go_on_confirming(struct noisy *x, const struct judge_mark *mark, enum
 	if (c->state != CONFIRM_MORE || p->atom_mass[mark->node] < STILL_LIKELY)
 		return 0;
 	explain(x, "probability %.3f, to be confirmed: more fresh pairs", p->atom_mass[mark->node]);
-	r = want_confirmation(x, c, mark->node, false);
-	return r < 0 ? r : 1;
+	want_confirmation(x, c, mark->node, CONFIRM_MORE_PAIRS);
+	return 1;
 }
 
 static int decide(struct noisy *x)

@@ -311,7 +311,7 @@ static int settle(struct work *w, struct posterior *p)
 	memset(p->bad, 0, (size_t)p->n * sizeof(*p->bad));
 	for (int i = 1; i < p->n - 1; i++)
 		p->bad[i] = 0.5;
-	p->bad[p->n - 1] = 1;
+	p->bad[e->same[p->n - 1]] = 1;
 	for (int round = 0; round < ROUNDS; round++) {
 		double good = side_level(e, p->bad, false), bad = side_level(e, p->bad, true);
 		struct grid g;

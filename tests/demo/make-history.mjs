@@ -423,7 +423,7 @@ function options() {
 	if (!values.repo)
 		throw new Fatal(USAGE, 2);
 	return { repo: values.repo, base: values.base, json: values.json, seed: number(values.seed, 'seed', 0, 999999999999999),
-		commits: number(values.commits, 'commits', 24, 60), span: number(values['broken-span'], 'broken-span', 1, 3) };
+		commits: number(values.commits, 'commits', 24, 90), span: number(values['broken-span'], 'broken-span', 1, 3) };
 }
 
 try {
