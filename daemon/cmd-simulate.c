@@ -2,14 +2,14 @@
 /* mmbisect simulate: searches of made-up histories, where the truth is known. Needs no repository and no state. */
 #include "daemon/cli.h"
 
-#include "daemon/simulate/series.h"
+#include "daemon/simulate/batch.h"
 #include "lib/json.h"
 #include "lib/str.h"
 
 #define SEED_DEFAULT 1
 
 /* One trial alone, with each decision. */
-static int run_trial(const struct cli *cli, const struct series *s, struct error *err)
+static int run_trial(const struct cli *cli, const struct batch *s, struct error *err)
 {
 	const struct scenario *scenario = cli->scenario ? scenario_find(cli->scenario) : NULL;
 	struct trial_options options;
@@ -31,7 +31,7 @@ static int run_trial(const struct cli *cli, const struct series *s, struct error
 	return 0;
 }
 
-static int print_document(const struct cli *cli, const struct series *s)
+static int print_document(const struct cli *cli, const struct batch *s)
 {
 	_cleanup_json_ json_t *document = json_pack("{s:s, s:s, s:s, s:i, s:O}", "kind", "simulate", "shows",
 						    cli->table ? "table" :
@@ -42,27 +42,27 @@ static int print_document(const struct cli *cli, const struct series *s)
 	return document ? cli_print_json(document) : -ENOMEM;
 }
 
-static int simulate(const struct cli *cli, struct series *s, struct error *err)
+static int simulate(const struct cli *cli, struct batch *s, struct error *err)
 {
 	int r;
 
 	if (!s->method)
 		return error_set(err, -EINVAL, "unknown method '%s'", cli->method);
-	r = series_init(s, err);
+	r = batch_init(s, err);
 	if (r < 0)
 		return r;
 	if (cli->trial_given)
 		return run_trial(cli, s, err);
 	if (cli->table)
-		return series_table(s, err);
-	return cli->power ? series_power(s, err) : series_scenarios(s, cli->scenario, err);
+		return batch_table(s, err);
+	return cli->power ? batch_power(s, err) : batch_scenarios(s, cli->scenario, err);
 }
 
 int cmd_simulate(const struct cli *cli)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	_cleanup_error_ struct error err = ERROR_INIT;
-	_cleanup_(series_done) struct series s = {
+	_cleanup_(batch_done) struct batch s = {
 		.method = method_find(cli->method ? cli->method : "judge"),
 		.seed = cli->seed_given ? cli->seed : SEED_DEFAULT,
 		.trials = cli->trials,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/simulate/series.h"
+#include "daemon/simulate/batch.h"
 
 #include "daemon/simulate/runner.h"
 #include "lib/clock.h"
@@ -7,14 +7,14 @@
 #include "lib/log.h"
 #include "lib/str.h"
 
-int series_init(struct series *s, struct error *err)
+int batch_init(struct batch *s, struct error *err)
 {
 	s->rows = json_array();
 	s->tallies = calloc(n_scenarios, sizeof(*s->tallies));
 	return s->rows && s->tallies ? 0 : error_errno(err, -ENOMEM, "simulate");
 }
 
-void series_done(struct series *s)
+void batch_done(struct batch *s)
 {
 	json_decref(s->rows);
 	free(s->tallies);
@@ -24,7 +24,7 @@ void series_done(struct series *s)
 
 static void show_progress(void *userdata, unsigned done)
 {
-	const struct series *s = userdata;
+	const struct batch *s = userdata;
 	double passed = (double)(now_mono_ns() - s->started_ns) / NSEC_PER_SEC;
 	char left[32];
 
@@ -32,7 +32,7 @@ static void show_progress(void *userdata, unsigned done)
 		     str_duration(passed * (s->now - done) / done, left));
 }
 
-int series_run(struct series *s, const struct world_options *world,
+int batch_run(struct batch *s, const struct world_options *world,
 	       const struct trial_options *options, const char *name, const struct method *method,
 	       unsigned trials, struct error *err, struct tally *ret)
 {
@@ -57,7 +57,7 @@ int series_run(struct series *s, const struct world_options *world,
 	return r;
 }
 
-int series_add(struct series *s, json_t *row, const struct tally *t, struct error *err)
+int batch_add(struct batch *s, json_t *row, const struct tally *t, struct error *err)
 {
 	_cleanup_json_ json_t *sums =
 		json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "trials",

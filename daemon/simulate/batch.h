@@ -3,17 +3,17 @@
  * What `mmbisect simulate` prints: the judge against its bars, all methods side by side, and the
  * power curve; as text on stdout, or as rows of a document.
  *
- * A series is the caller's; series_done() frees its content. Errors go to err.
+ * A batch is the caller's; batch_done() frees its content. Errors go to err.
  */
-#ifndef MMB_SIMULATE_SERIES_H
-#define MMB_SIMULATE_SERIES_H
+#ifndef MMB_SIMULATE_BATCH_H
+#define MMB_SIMULATE_BATCH_H
 
 #include <jansson.h>
 
 #include "daemon/simulate/tally.h"
 #include "lib/error.h"
 
-struct series {
+struct batch {
 	const struct method *method;
 	uint64_t seed;
 	unsigned trials; /* 0: as many as is usual */
@@ -29,21 +29,21 @@ struct series {
 	uint64_t started_ns;
 };
 
-int series_init(struct series *s, struct error *err);
-void series_done(struct series *s);
+int batch_init(struct batch *s, struct error *err);
+void batch_done(struct batch *s);
 
 /* Scenarios that match (scenario.h); -EINVAL: none does. A missed bar is remembered in `missed`. */
-int series_scenarios(struct series *s, const char *pattern, struct error *err);
+int batch_scenarios(struct batch *s, const char *pattern, struct error *err);
 /* The tables of all methods. */
-int series_table(struct series *s, struct error *err);
+int batch_table(struct batch *s, struct error *err);
 /* Right answers and cost over the size of the change. */
-int series_power(struct series *s, struct error *err);
+int batch_power(struct batch *s, struct error *err);
 
 /* Private to the room: one cell. */
-int series_run(struct series *s, const struct world_options *world,
+int batch_run(struct batch *s, const struct world_options *world,
 	       const struct trial_options *options, const char *name, const struct method *method,
 	       unsigned trials, struct error *err, struct tally *ret);
 /* Private: adds a row; the members it begins with are taken over, NULL is no memory. */
-int series_add(struct series *s, json_t *row, const struct tally *t, struct error *err);
+int batch_add(struct batch *s, json_t *row, const struct tally *t, struct error *err);
 
 #endif

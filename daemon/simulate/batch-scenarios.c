@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One line a scenario, and whether the judge meets its bar there. */
-#include "daemon/simulate/series.h"
+#include "daemon/simulate/batch.h"
 
 #include <math.h>
 
 /* Runs a scenario unless that was done already. */
-static int run_scenario(struct series *s, const struct scenario *scenario, struct error *err,
+static int run_scenario(struct batch *s, const struct scenario *scenario, struct error *err,
 			const struct tally **ret)
 {
 	struct tally *tally = &s->tallies[scenario - scenarios];
@@ -13,7 +13,7 @@ static int run_scenario(struct series *s, const struct scenario *scenario, struc
 	int r = 0;
 
 	if (!tally->trials)
-		r = series_run(s, &scenario->world, &scenario->options, scenario->id, s->method,
+		r = batch_run(s, &scenario->world, &scenario->options, scenario->id, s->method,
 			       s->trials ? s->trials : usual, err, tally);
 	*ret = tally;
 	return r;
@@ -46,7 +46,7 @@ static void print_details(const struct tally *t)
 		(void)printf("  wall %.0f", tally_mean(t, t->wall));
 }
 
-static int show(struct series *s, const struct scenario *scenario, const struct tally *t,
+static int show(struct batch *s, const struct scenario *scenario, const struct tally *t,
 		bool barred, const char *missed, struct error *err)
 {
 	const bool met = barred && !*missed;
@@ -60,7 +60,7 @@ static int show(struct series *s, const struct scenario *scenario, const struct 
 			(void)printf("  no bar (%s)\n", scenario->help);
 		(void)fflush(stdout);
 	}
-	return series_add(s,
+	return batch_add(s,
 			  json_pack("{s:s, s:s, s:o}", "scenario", scenario->id, "help",
 				    scenario->help, "met",
 				    barred ? json_boolean(met) : json_null()),
@@ -68,7 +68,7 @@ static int show(struct series *s, const struct scenario *scenario, const struct 
 }
 
 /* The bar is the judge's; rivals are only shown. */
-static int report(struct series *s, const struct scenario *scenario, const struct tally *t,
+static int report(struct batch *s, const struct scenario *scenario, const struct tally *t,
 		  struct error *err)
 {
 	const struct scenario *base =
@@ -88,7 +88,7 @@ static int report(struct series *s, const struct scenario *scenario, const struc
 	return show(s, scenario, t, barred, missed, err);
 }
 
-int series_scenarios(struct series *s, const char *pattern, struct error *err)
+int batch_scenarios(struct batch *s, const char *pattern, struct error *err)
 {
 	const struct tally *t = NULL;
 	bool any = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* All methods side by side, and one over sizes of the change. */
-#include "daemon/simulate/series.h"
+#include "daemon/simulate/batch.h"
 
 #define OUTLIERS 0.03
 
@@ -9,7 +9,7 @@ static const int commits[] = {64, 1000, 15000};
 static const double powers[] = {0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6};
 
 /* Searches that take long are fewer. */
-static unsigned trials_of(const struct series *s, int n, double effect)
+static unsigned trials_of(const struct batch *s, int n, double effect)
 {
 	unsigned trials = s->trials ? s->trials : SCENARIO_TRIALS;
 
@@ -19,7 +19,7 @@ static unsigned trials_of(const struct series *s, int n, double effect)
 }
 
 /* One cell; the name of its world is the same for all methods, and so are its trials. */
-static int run_cell(struct series *s, const struct method *method, int n, double effect,
+static int run_cell(struct batch *s, const struct method *method, int n, double effect,
 		    struct error *err, struct tally *ret)
 {
 	const struct world_options world = {.commits = n, .steps = {effect}, .outliers = OUTLIERS};
@@ -27,24 +27,24 @@ static int run_cell(struct series *s, const struct method *method, int n, double
 	char name[32];
 
 	(void)snprintf(name, sizeof(name), "%d-%g", n, effect);
-	int r = series_run(s, &world, &options, name, method, trials_of(s, n, effect), err, ret);
+	int r = batch_run(s, &world, &options, name, method, trials_of(s, n, effect), err, ret);
 
 	if (r >= 0)
-		r = series_add(s,
+		r = batch_add(s,
 			       json_pack("{s:s, s:i, s:f}", "method", method->name, "commits", n,
 					 "effect", effect),
 			       ret, err);
 	return r;
 }
 
-static void print_cell(const struct series *s, const struct tally *t)
+static void print_cell(const struct batch *s, const struct tally *t)
 {
 	if (s->text)
 		(void)printf(" %.1f / %.1f / %.0f |", tally_percent(t, OUTCOME_RIGHT),
 			     tally_percent(t, OUTCOME_WRONG), tally_mean(t, t->cost));
 }
 
-static int table_row(struct series *s, const struct method *method, int n, struct error *err)
+static int table_row(struct batch *s, const struct method *method, int n, struct error *err)
 {
 	struct tally tallies[ARRAY_SIZE(effects)];
 
@@ -81,7 +81,7 @@ static void print_head(int n)
 	(void)printf("\n");
 }
 
-int series_table(struct series *s, struct error *err)
+int batch_table(struct batch *s, struct error *err)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(commits); k++) {
 		if (s->text)
@@ -96,7 +96,7 @@ int series_table(struct series *s, struct error *err)
 	return 0;
 }
 
-int series_power(struct series *s, struct error *err)
+int batch_power(struct batch *s, struct error *err)
 {
 	if (s->text)
 		(void)printf("%s, %d commits\n\n%6s %8s %8s %8s %8s %8s %8s %8s\n", s->method->name,
