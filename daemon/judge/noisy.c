@@ -16,7 +16,7 @@
 
 #define CONFIDENCE 0.99
 #define CREDIBLE 0.95
-#define CONFIRMATIONS_MOST 4
+#define CONFIRMATIONS_MOST 8
 #define CONFIRM_FIRST 3
 #define CONFIRM_MORE_PAIRS 2
 /* A confirmation goes on while its candidate is at least this likely. */
