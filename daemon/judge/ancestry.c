@@ -29,9 +29,11 @@ static int only_parent(const struct ancestry *a, int node)
 
 static bool is_merge(const struct ancestry *a, int node)
 {
-	int e = a->dag.parent_start[node];
+	int e = a->dag.parent_start[node], parents = 0;
 
-	return next_parent(a, node, &e) > 0 && next_parent(a, node, &e) > 0;
+	while (next_parent(a, node, &e) > 0)
+		parents++;
+	return parents > 1;
 }
 
 static void add(const struct ancestry *a, int node, uint64_t *set)

@@ -9,7 +9,8 @@
 /* Grid points beyond the levels, for builds that lie off them. */
 #define MARGIN 17
 #define WIDE (MODEL_LEVELS + 2 * MARGIN)
-#define MIDDLE ((MODEL_LEVELS - 1) / 2)
+#define MIDDLE 15 /* (MODEL_LEVELS - 1) / 2 */
+_Static_assert(2 * MIDDLE + 1 == MODEL_LEVELS, "the middle level");
 
 #define OUTLIERS 0.04
 #define OUTLIER_SPREAD 6.0
@@ -115,10 +116,15 @@ struct table *table_free(struct table *t)
 	return NULL;
 }
 
+static bool same(double a, double b)
+{
+	return !(a < b) && !(a > b);
+}
+
 bool model_same_grid(const struct grid *a, const struct grid *b)
 {
-	return memcmp(a->level, b->level, sizeof(a->level)) == 0 &&
-	       memcmp(&a->sigma, &b->sigma, sizeof(a->sigma)) == 0 && a->lambdas == b->lambdas;
+	return same(a->level[0], b->level[0]) && same(a->level[1], b->level[1]) && same(a->sigma, b->sigma) &&
+	       a->lambdas == b->lambdas;
 }
 
 static bool is_prefix(const struct table *t, const struct run *runs, int n)
@@ -126,7 +132,7 @@ static bool is_prefix(const struct table *t, const struct run *runs, int n)
 	if (t->n > n)
 		return false;
 	for (int i = 0; i < t->n; i++)
-		if (memcmp(&t->y[i], &runs[i].y, sizeof(t->y[i])) != 0)
+		if (!same(t->y[i], runs[i].y))
 			return false;
 	return true;
 }
@@ -140,8 +146,8 @@ static void add_run(struct table *t, const struct density *density, double y)
 			double z = (y - model_level(&t->grid, side, -MARGIN)) / spread;
 			double step = STEP * t->grid.sigma / spread;
 
-			for (int l = 0; l < WIDE; l++, z -= step)
-				t->wide[s][side][l] += ln_density(density, z) - ln_spread;
+			for (int l = 0; l < WIDE; l++)
+				t->wide[s][side][l] += ln_density(density, z - l * step) - ln_spread;
 		}
 	}
 }

@@ -382,7 +382,7 @@ static int fill(struct work *w, struct posterior *p)
 	int r;
 
 	w->of = calloc((size_t)p->n, sizeof(*w->of));
-	w->table = calloc((size_t)w->e->n_cells + 1, sizeof(*w->table));
+	w->table = calloc((size_t)w->e->n_cells + 1, sizeof(void *));
 	if (!w->of || !w->table)
 		return -ENOMEM;
 	r = find_witnesses(w);
