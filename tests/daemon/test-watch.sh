@@ -191,12 +191,15 @@ ok 'and the daemon lives on' kill -0 "$daemon"
 echo "$alone" >"$T/two/.git/refs/heads/main"
 
 # --- a slow commit is found ---
-git_ -C "$T/one" reset -q --hard "$new"
+# In one move of the branch: a poll in between would search another range.
+git_ -C "$T/one" checkout -q --detach "$new"
 commit "$T/one" 1000
 commit "$T/one" 9000
 culprit=$(head_ "$T/one")
 commit "$T/one" 9000
 commit "$T/one" 9000
+git_ -C "$T/one" update-ref refs/heads/main HEAD
+git_ -C "$T/one" checkout -q main
 ok 'a slower tip is searched' until_ tip one "$(head_ "$T/one")" searched
 ok 'and the commit found' until_ is "SELECT verdict || ' ' || culprit FROM search WHERE tree = 'one'" "culprit $culprit"
 ok 'and settled' until_ is "SELECT count(*) FROM finding WHERE culprit = '$culprit'" 1

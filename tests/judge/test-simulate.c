@@ -538,19 +538,19 @@ struct small {
 #define WORLD(n, d) .commits = (n), .steps = {d}, .outliers = 0.03
 
 static const struct small smalls[] = {
-	{"1 sigma, 1000 commits", 10, 0.01, 0.005, 2300, {WORLD(1000, 1)}},
-	{"2 sigma, 1000 commits", 20, 0.005, 0.005, 1150, {WORLD(1000, 2)}},
-	{"5 sigma, 1000 commits", 30, 0.005, 0.005, 850, {WORLD(1000, 5)}},
-	{"1 sigma, 64 commits", 10, 0.01, 0.005, 1540, {WORLD(64, 1)}},
-	{"no noise", 30, 0, 0, 650, {.commits = 1000, .steps = {1}, .quiet = true}},
-	{"many outliers", 12, 0.01, 0.01, 1300, {.commits = 1000, .steps = {2}, .outliers = 0.1}},
-	{"holes", 20, 0.01, 0.01, 1150, {WORLD(300, 2), .unbuildable = 0.2}},
-	{"merges", 20, 0.01, 0.01, 1100, {WORLD(400, 2), .merges = true}},
-	{"both", 15, 0.01, 0.01, 1150, {WORLD(300, 2), .merges = true, .unbuildable = 0.2}},
-	{"drift", 15, 0.02, 0.01, 2000, {WORLD(300, 2), .drift = 0.05}},
-	{"two steps", 15, 0.005, 0.005, 1500, {.commits = 300, .steps = {2, 2}, .outliers = 0.03}},
-	{"two executors", 15, 0.01, 0.01, 1500, {WORLD(300, 2), .slots = 2}},
-	{"images that are one", 15, 0.02, 0.01, 1300, {WORLD(300, 2), .noop = 0.5}},
+	{"1 sigma, 1000 commits", 6, 0.01, 0.005, 2300, {WORLD(1000, 1)}},
+	{"2 sigma, 1000 commits", 10, 0.005, 0.005, 1150, {WORLD(1000, 2)}},
+	{"5 sigma, 1000 commits", 15, 0.005, 0.005, 850, {WORLD(1000, 5)}},
+	{"1 sigma, 64 commits", 6, 0.01, 0.005, 1540, {WORLD(64, 1)}},
+	{"no noise", 15, 0, 0, 650, {.commits = 1000, .steps = {1}, .quiet = true}},
+	{"many outliers", 8, 0.01, 0.01, 1300, {.commits = 1000, .steps = {2}, .outliers = 0.1}},
+	{"holes", 10, 0.01, 0.01, 1150, {WORLD(300, 2), .unbuildable = 0.2}},
+	{"merges", 10, 0.01, 0.01, 1100, {WORLD(400, 2), .merges = true}},
+	{"both", 8, 0.01, 0.01, 1150, {WORLD(300, 2), .merges = true, .unbuildable = 0.2}},
+	{"drift", 8, 0.02, 0.01, 2000, {WORLD(300, 2), .drift = 0.05}},
+	{"two steps", 8, 0.005, 0.005, 1500, {.commits = 300, .steps = {2, 2}, .outliers = 0.03}},
+	{"two executors", 8, 0.01, 0.01, 1500, {WORLD(300, 2), .slots = 2}},
+	{"images that are one", 8, 0.02, 0.01, 1300, {WORLD(300, 2), .noop = 0.5}},
 };
 
 static void test_judge(void)
@@ -589,16 +589,16 @@ static void test_judge_nothing(void)
 	const struct world_options none = {.commits = 1000, .claim = 2, .outliers = 0.03};
 	const struct world_options better = {
 		.commits = 100, .steps = {-2}, .claim = 2, .outliers = 0.03};
-	struct tally t = trials(&none, "judge", 40, &plain);
+	struct tally t = trials(&none, "judge", 20, &plain);
 
-	ok(t.outcomes[OUTCOME_WRONG] <= failures_allowed(40, 0.005), "nothing changed: %u accused",
+	ok(t.outcomes[OUTCOME_WRONG] <= failures_allowed(20, 0.005), "nothing changed: %u accused",
 	   t.outcomes[OUTCOME_WRONG]);
-	ok(40 - t.outcomes[OUTCOME_NOT_REPRODUCED] <= failures_allowed(40, 0.05),
+	ok(20 - t.outcomes[OUTCOME_NOT_REPRODUCED] <= failures_allowed(20, 0.05),
 	   "nothing changed: %u not reproduced", t.outcomes[OUTCOME_NOT_REPRODUCED]);
-	t = trials(&better, "judge", 20, &plain);
-	ok(t.outcomes[OUTCOME_WRONG] <= failures_allowed(20, 0.005) &&
-		   20 - t.outcomes[OUTCOME_OPPOSITE] - t.outcomes[OUTCOME_NOT_REPRODUCED] <=
-			   failures_allowed(20, 0.05),
+	t = trials(&better, "judge", 10, &plain);
+	ok(t.outcomes[OUTCOME_WRONG] <= failures_allowed(10, 0.005) &&
+		   10 - t.outcomes[OUTCOME_OPPOSITE] - t.outcomes[OUTCOME_NOT_REPRODUCED] <=
+			   failures_allowed(10, 0.05),
 	   "better than before: said of %u", t.outcomes[OUTCOME_OPPOSITE]);
 }
 
