@@ -120,6 +120,7 @@ install: all
 help:
 	@echo 'make demo      the main job on real kernels, nothing prepared (SEED=n)'
 	@echo 'make test      every test; check: the quick ones; lint: clang-tidy, cppcheck, shellcheck'
+	@echo 'make bench     bench-judge (simulation against its bars), bench-time (real kernels beside git bisect run)'
 	@echo 'make bench-judge  is the noisy search as good as it must be? 300 trials a bar (TRIALS=n SEED=n)'
 	@echo 'make           programs and guests in $(O)/; install (PREFIX, DESTDIR); clean; deps, test-deps'
 

@@ -8,7 +8,7 @@ DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificat
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
 TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
-.PHONY: deps test-deps check lint bench-judge
+.PHONY: deps test-deps check lint bench bench-judge bench-time
 deps:
 	@tests/tools/deps.sh $(DEPS)
 test-deps: deps
@@ -23,6 +23,13 @@ check: test-deps
 bench-judge: deps
 	@$(MAKE) --no-print-directory -j2 $(O)/bin/mmbisect
 	@nice $(O)/bin/mmbisect simulate $(if $(TRIALS),--trials $(TRIALS)) $(if $(SEED),--seed $(SEED))
+
+# Noisy searches on real kernels beside git bisect run. SEEDS="1 2 3"; ten minutes a seed and more.
+bench-time: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@bash tests/bench/bisect-time.sh
+
+bench: bench-judge bench-time
 
 LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c daemon/simulate/*.c workers/*.c web/*.c)
 LINT_SH = $(shell git ls-files '*.sh' .ci/run)

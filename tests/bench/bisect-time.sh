@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# From noisy times alone: `mmbisect bisect --class time` beside a scripted `git bisect run` that takes five runs of each commit and their
+# median, on the same histories of some 64 commits, same machine, config and warm O= trees, each with a state of its own.
+# SEEDS="1 2 3" (default 1). Prints one line for each way and seed, and the ratio.
+set -eu
+cd "$(dirname "$0")/../.."
+seeds=${SEEDS:-1}
+work=${BENCH_DIR:-$PWD/state/bench}
+mmbisect=$PWD/out/bin/mmbisect
+mkdir -p "$work"
+export work mmbisect
+
+field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1]))[process.argv[2]]' "$1" "$2"; }
+now() { date +%s.%N; }
+# Median sys time of five runs; the state keeps what was built.
+median() { # median REV
+	"$mmbisect" run --repo "$work/base.git" --workload thread-stack --class time --times 5 --state "$work/git" --quiet --json "$1" |
+		node -p 'const m = JSON.parse(require("fs").readFileSync(0)).rows[0].metrics.time; m ? m.sys.median : "none"'
+}
+export -f median
+
+bash tests/demo/make-base.sh "$work/base.git"
+for seed in $seeds; do
+	history=$work/history-$seed.json
+	node tests/demo/make-history.mjs --repo "$work/base.git" --seed "$seed" --commits 70 --json "$history"
+	good=$(field "$history" good) bad=$(field "$history" bad) culprit=$(field "$history" culprit)
+	for state in judge git; do # both begin warm, with the good end built and run once
+		"$mmbisect" run --repo "$work/base.git" --workload thread-stack --class time --times 1 --state "$work/$state" --quiet "$good" >/dev/null
+	done
+
+	begin=$(now)
+	"$mmbisect" bisect --repo "$work/base.git" --good "$good" --bad "$bad" --workload thread-stack --class time --no-verify \
+		--state "$work/judge" --quiet --json >"$work/judge-$seed.json" 2>"$work/judge-$seed.err" || true
+	ours=$(echo "$(now) - $begin" | bc)
+	node -e '
+		const d = JSON.parse(require("fs").readFileSync(process.argv[1]));
+		console.log(`seed ${process.argv[2]}  mmbisect        ${d.culprit === process.argv[3] ? "right" : "WRONG"}  ` +
+			`${d.cost.builds} builds, ${d.cost.boots} boots, ${Number(process.argv[4]).toFixed(0)} s  (${d.verdict}: ${d.reason})`);
+	' "$work/judge-$seed.json" "$seed" "$culprit" "$ours"
+
+	begin=$(now)
+	threshold=$(echo "($(median "$good") + $(median "$bad")) / 2" | bc -l)
+	export threshold
+	rm -rf "$work/clone"
+	git clone -q --shared --no-checkout "$work/base.git" "$work/clone"
+	(
+		cd "$work/clone"
+		git bisect start --no-checkout "$bad" "$good"
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		git bisect run bash -c '
+			value=$(median "$(git rev-parse BISECT_HEAD)") || exit 125
+			[ "$value" != none ] || exit 125
+			[ "$(echo "$value < $threshold" | bc -l)" = 1 ]'
+	) >"$work/git-$seed.log" 2>&1 || true
+	theirs=$(echo "$(now) - $begin" | bc)
+	answer=$(git -C "$work/clone" bisect log | sed -n 's/^# first bad commit: \[\([0-9a-f]*\)\].*/\1/p')
+	steps=$(git -C "$work/clone" bisect log | grep -c '^git bisect [gbs]' || true)
+	printf 'seed %s  git bisect run  %s  %d steps of 5 boots, %.0f s\n' "$seed" \
+		"$([ "$answer" = "$culprit" ] && echo right || echo WRONG)" "$steps" "$theirs"
+	printf 'seed %s  ratio           %.2f\n' "$seed" "$(echo "$ours / $theirs" | bc -l)"
+done
