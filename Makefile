@@ -8,16 +8,17 @@ CC ?= clang
 ifeq ($(origin CC),default)
 CC := clang
 endif
-OPT ?= -O2
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 SAN ?=
 
 ifeq ($(SAN),1)
 O ?= out/san
+OPT ?= -O1
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 O ?= out
+OPT ?= -O2
 SANFLAGS :=
 endif
 
@@ -60,7 +61,6 @@ demo: deps
 	@O=$(O) bash tests/demo/demo.sh
 
 test: test-deps
-	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 SAN=1 O=out/san all tests
 	@bash tests/tools/run-tests.sh
 

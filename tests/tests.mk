@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How everything is tested. `make test` is what CI runs: it installs what it needs, builds twice (plain, and with ASan+UBSan),
-# checks the sources, runs every test under prove, and ends with one whole run on real kernels.
+# How everything is tested. `make test` is what CI runs: it installs what it needs, builds with ASan+UBSan, checks the sources, runs
+# every test under prove, and ends with one whole run on real kernels, by the same programs.
 
 DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificates bc flex bison cpio xz-utils curl ccache bubblewrap \
 	qemu-system-x86 qemu-system-arm linux-source-6.1 libelf-dev libjansson-dev libsqlite3-dev libgit2-dev \

@@ -3,7 +3,7 @@
 # Whole searches among noisy runs: mmbisect bisect --class time on a small repository that is no kernel. Its workers are
 # stand-ins: a build that copies the level that the tree holds, and a run that adds noise to it. The noise is a function of image
 # and run, so that a search that is killed again and again must do what one does that is left alone.
-# Environment: O, the build folder (default out); KILLS, how often one is killed (default 25); SEED of the instants.
+# Environment: O, the build folder (default out); KILLS, how often one is killed (default 8); SEED of the instants.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BIN=$(realpath "${O:-out}/bin") || exit 1
@@ -163,7 +163,7 @@ for ((round = 0; round < 400; round++)); do
 	"$T/bin/mmbisect" bisect --repo "$R" --good c0 --bad c14 --workload thread-stack --class time --state "$T/killed" \
 		--configs "$T/configs" --times 3 --quiet --json >"$T/out" 2>"$T/err" </dev/null &
 	child=$!
-	if ((kills < ${KILLS:-25})); then
+	if ((kills < ${KILLS:-8})); then
 		sleep "0.$((RANDOM % 9 + 1))$((RANDOM % 10))"
 		kill -KILL $child 2>/dev/null && kills=$((kills + 1))
 		wait $child 2>/dev/null

@@ -4,6 +4,7 @@
 # person would check: the verdict, the mail, the log that git takes, the page, and that no sample was lost or made up.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+O=${O:-out}
 demo=${DEMO_DIR:-$PWD/state/demo}
 n=0
 failed=0
@@ -22,7 +23,7 @@ check() { # check TITLE COMMAND...
 }
 
 mkdir -p "$demo"
-O=out KILL=${KILL:-3} VERIFY_RUNS=${VERIFY_RUNS:-3} DEMO_DIR=$demo bash tests/demo/demo.sh >"$demo/demo.out" 2>"$demo/demo.err" </dev/null
+O=$O KILL=${KILL:-3} VERIFY_RUNS=${VERIFY_RUNS:-3} DEMO_DIR=$demo bash tests/demo/demo.sh >"$demo/demo.out" 2>"$demo/demo.err" </dev/null
 status=$?
 last=$(tail -1 "$demo/demo.out")
 db=$demo/daemon/mmbisect.db

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The exact class is exact: boots of one image, with both cores kept busy, give the same samples to the last digit, on x86_64
-# and on arm64. BOOTS=n (default 6).
+# and on arm64. BOOTS=n (default 4).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+O=${O:-out}
 demo=${DEMO_DIR:-$PWD/state/demo}
 state=${EXACT_STATE:-${DEMO_DIR:-$PWD/state/demo}/daemon}
-boots=${BOOTS:-6}
+boots=${BOOTS:-4}
 n=0
 failed=0
 hogs=()
@@ -19,7 +20,7 @@ rev=$(node -e 'console.log(JSON.parse(require("fs").readFileSync(process.argv[1]
 # An image that somebody deleted is built again; its samples stay.
 rm -rf "$(dirname "$(sqlite3 -readonly "$state/mmbisect.db" "SELECT kernel FROM build WHERE oid = '$rev' AND status = 'ok' LIMIT 1" 2>/dev/null)")/kernel"
 measure() { # measure ARCH BOOTS
-	out/bin/mmbisect run --repo "$demo/base.git" --workload thread-stack --arch "$1" --class exact --times "$2" \
+	"$O/bin/mmbisect" run --repo "$demo/base.git" --workload thread-stack --arch "$1" --class exact --times "$2" \
 		--state "$state" --quiet --json "$rev" >"$state/$1.json" 2>"$state/$1.err"
 }
 

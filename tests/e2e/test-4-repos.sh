@@ -4,6 +4,7 @@
 # worktree. The answer and the document's shape are the same, the repository is not changed, and the second costs no build.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+O=${O:-out}
 demo=${DEMO_DIR:-$PWD/state/demo}
 state=${EXACT_STATE:-$demo/daemon}
 work=$demo/repos
@@ -24,7 +25,7 @@ git --git-dir "$bare" worktree add -q --no-checkout --detach "$work/tree" "$(fie
 before=$(cd "$bare" && find . -type f -exec sha256sum {} + | sort | sha256sum)
 
 ask() { # ask REPO NAME
-	out/bin/mmbisect bisect --repo "$1" --good "$(field good)" --bad "$(field bad)" --workload thread-stack --no-verify \
+	"$O/bin/mmbisect" bisect --repo "$1" --good "$(field good)" --bad "$(field bad)" --workload thread-stack --no-verify \
 		--state "$state" --quiet --json >"$work/$2.json" 2>"$work/$2.err"
 	local status=$?
 	[ "$status" = 0 ] || tail -3 "$work/$2.err" | sed 's/^/# /'
