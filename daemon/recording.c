@@ -2,6 +2,7 @@
 #include "daemon/recording.h"
 
 #include "daemon/decision.h"
+#include "daemon/judge/stats.h"
 #include "lib/str.h"
 
 #include <math.h>
@@ -140,22 +141,6 @@ static int read_images(struct recording *rec, const json_t *commits, struct erro
 	return 0;
 }
 
-/* The point below which a share p of a standard normal distribution lies. */
-static double normal_quantile(double p)
-{
-	double low = -40, high = 40;
-
-	for (int i = 0; i < 80; i++) {
-		double middle = (low + high) / 2;
-
-		if (erfc(-middle / sqrt(2)) / 2 < p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (low + high) / 2;
-}
-
 static bool coprime(size_t a, size_t b)
 {
 	while (b) {
@@ -179,7 +164,7 @@ static void make_samples(double mean, double sd, size_t n, double *ret)
 	while (step > 1 && !coprime(step, n))
 		step--;
 	for (size_t i = 0; i < n; i++, at = (at + MAX(step, (size_t)1)) % n) {
-		ret[i] = n > 1 ? normal_quantile(((double)at + 0.5) / (double)n) : 0;
+		ret[i] = n > 1 ? judge_normal_quantile(((double)at + 0.5) / (double)n) : 0;
 		squares += ret[i] * ret[i];
 	}
 	for (size_t i = 0; i < n; i++)

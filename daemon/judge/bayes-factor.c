@@ -6,7 +6,6 @@
 #include "daemon/judge/stats.h"
 
 #define CLIP 2.5
-#define MAD_TO_SD 1.4826
 
 double judge_ln_bayes_factor(double delta, double se, unsigned pairs)
 {
@@ -44,6 +43,13 @@ double judge_ln_against_none(double m, double delta, double se)
 	if (isnan(gain) || isnan(se) || fpclassify(gain) == FP_ZERO)
 		return 0;
 	return gain / (se * se);
+}
+
+unsigned judge_pairs_needed(double change, double sd)
+{
+	double n = 2 * pow(3.3 * sd / change, 2);
+
+	return change > 0 && sd > 0 && n < 1e9 ? (unsigned)ceil(n) : 0;
 }
 
 /*
@@ -101,7 +107,7 @@ struct judge_difference judge_clipped_difference(const double *a, const double *
 	double mid_a = judge_median(a, pairs), mid_b = judge_median(b, pairs);
 	double spread = (distance_at(a, mid_a, b, mid_b, pairs, pairs - 1) +
 			 distance_at(a, mid_a, b, mid_b, pairs, pairs)) /
-			2 * MAD_TO_SD * sqrt(n / (n - 1));
+			2 * JUDGE_MAD_TO_SD * sqrt(n / (n - 1));
 	/* most values equal: a coarse metric, whose others are no outliers */
 	double reach = spread > 0 ? CLIP * spread : INFINITY;
 	double mean_a = clipped_mean(a, pairs, mid_a, reach, &squares_a);

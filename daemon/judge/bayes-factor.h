@@ -38,6 +38,10 @@ double judge_bayes_reach(double se, unsigned pairs, double alpha);
  * nothing is known, -INFINITY or INFINITY when se is 0.
  */
 double judge_ln_against_none(double m, double delta, double se);
+#define JUDGE_LN_FUTILE (-4.605170185988091)
+
+/* Pairs that tell a change of this size from none with 0.1 % error each way: 2 (3.3 sd / change)^2. 0: no number of them. */
+unsigned judge_pairs_needed(double change, double sd);
 
 /* What the two above need. */
 struct judge_difference {

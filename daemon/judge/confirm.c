@@ -61,29 +61,6 @@ static void find_parents(const struct evidence *e, const struct posterior *p, in
 		add_parent(c, 0);
 }
 
-/* Runs of a node after the mark, in time; returns how many, -ENOMEM. The caller frees. */
-static int fresh_runs(const struct evidence *e, int node, int64_t after, struct run **ret)
-{
-	int n = 0;
-
-	*ret = calloc((size_t)e->runs[node] + 1, sizeof(**ret));
-	if (!*ret)
-		return -ENOMEM;
-	for (int c = e->first_cell[node]; c >= 0 && c < e->n_cells && e->cell[c].node == e->same[node]; c++)
-		for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++) {
-			int to = n++;
-
-			if (e->run[k].order <= after) {
-				n--;
-				continue;
-			}
-			for (; to > 0 && (*ret)[to - 1].at > e->run[k].at; to--)
-				(*ret)[to] = (*ret)[to - 1];
-			(*ret)[to] = e->run[k];
-		}
-	return n;
-}
-
 static double clip(double y, double low, double high)
 {
 	return fmin(fmax(y, low), high);
@@ -118,7 +95,7 @@ int confirm_look(const struct evidence *e, const struct posterior *p, const stru
 {
 	struct confirm c = {.state = CONFIRM_YES, .settled = mark->order};
 	struct run *b = NULL;
-	int n_b = fresh_runs(e, mark->node, mark->order, &b);
+	int n_b = evidence_runs(e, mark->node, mark->order, &b);
 
 	if (n_b < 0)
 		return n_b;
@@ -127,7 +104,7 @@ int confirm_look(const struct evidence *e, const struct posterior *p, const stru
 	for (int i = 0; i < c.n_parents; i++) {
 		struct run *a = NULL;
 		int64_t settled = mark->order;
-		int n_a = fresh_runs(e, c.parent[i], mark->order, &a);
+		int n_a = evidence_runs(e, c.parent[i], mark->order, &a);
 		enum confirm_state state;
 
 		if (n_a < 0) {

@@ -14,28 +14,20 @@
 #define CLEAR 1.5
 #define EXACT 50.0
 #define EVIDENCE 20.0
-#define FUTILE 0.01
 
-/* Values of an anchor in time; the caller frees. */
+/* The first values of an anchor; NULL: no memory. The caller frees. */
 static double *values_of(const struct evidence *e, int node, unsigned pairs)
 {
 	double *y = calloc((size_t)pairs + 1, sizeof(*y));
-	int *at = calloc((size_t)e->n_runs + 1, sizeof(*at));
-	unsigned n = 0;
+	struct run *runs = NULL;
 
-	if (!y || !at) {
+	if (!y || evidence_runs(e, node, INT64_MIN, &runs) < 0) {
 		free(y);
-		free(at);
 		return NULL;
 	}
-	/* at[t]: 1 + the run at time t, of this node */
-	for (int c = e->first_cell[node]; c >= 0 && c < e->n_cells && e->cell[c].node == e->same[node]; c++)
-		for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++)
-			at[e->run[k].at] = k + 1;
-	for (int t = 0; t < e->n_runs && n < pairs; t++)
-		if (at[t])
-			y[n++] = e->run[at[t] - 1].y;
-	free(at);
+	for (unsigned i = 0; i < pairs; i++)
+		y[i] = runs[i].y;
+	free(runs);
 	return y;
 }
 
@@ -50,14 +42,6 @@ static double smallest_change(const struct evidence *e, double good_level)
 	const struct judge_options *o = e->opt;
 
 	return evidence_from_change(e, o->claim > 0 ? o->claim / 2 : o->floor, good_level);
-}
-
-/* JUDGE.md C.3: two samples told apart with 0.1 % error each way. */
-static unsigned pairs_needed(double change, double sd)
-{
-	double n = 2 * pow(3.3 * sd / change, 2);
-
-	return change > 0 && sd > 0 && n < 1e9 ? (unsigned)ceil(n) : 0;
 }
 
 /* How far the sides are apart, in the wider one's range: a spread estimated from a few lucky runs says little. */
@@ -79,7 +63,7 @@ static enum ends_state state_of(const struct judge_difference *d, double apart, 
 {
 	if (d->pairs < PAIRS_CLEAR || (d->pairs < PAIRS_LEAST && apart < CLEAR))
 		return ENDS_MORE;
-	if (smallest > 0 && d->delta > -smallest && judge_ln_against_none(smallest, d->delta, d->se) < log(FUTILE))
+	if (smallest > 0 && d->delta > -smallest && judge_ln_against_none(smallest, d->delta, d->se) < JUDGE_LN_FUTILE)
 		return ENDS_SAME;
 	if (judge_ln_bayes_factor(d->delta, d->se, d->pairs) >= log(EVIDENCE))
 		return d->delta > 0 ? ENDS_REPRODUCED : ENDS_OPPOSITE;
@@ -142,7 +126,7 @@ int ends_look(const struct evidence *e, struct ends *ret)
 		look_again(e, good, bad, pairs, &x);
 	free(good);
 	free(bad);
-	x.needed = pairs_needed(e->opt->claim > 0 ? 2 * x.smallest : fmax(x.smallest, x.difference.delta),
+	x.needed = judge_pairs_needed(e->opt->claim > 0 ? 2 * x.smallest : fmax(x.smallest, x.difference.delta),
 				x.difference.sd);
 	*ret = x;
 	return 0;

@@ -7,29 +7,13 @@
 #include <stdlib.h>
 
 #include "daemon/judge/sides.h"
+#include "daemon/judge/stats.h"
 
 #define CLIP 2.5
-#define MAD_TO_SD 1.4826
 /* Runs over which the machine's drift is taken to stay about the same: what predicts the anchors best. */
 static const double drift_reaches[] = {5, 10, 20, 40, 80};
 #define DRIFT_RUNS_MIN 16
 #define DRIFT_GAIN 0.9
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts. NAN for none. */
-static double median_of(double *values, int n)
-{
-	if (n == 0)
-		return NAN;
-	qsort(values, (size_t)n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /* What ran cannot be used where the commit does not count as testable. */
 static size_t usable_values(const struct judge_obs *o)
@@ -66,9 +50,8 @@ static int find_images(struct evidence *e)
 static bool all_positive(const struct evidence *e)
 {
 	for (int i = 0; i < e->dag->n; i++)
-		for (size_t k = 0; k < usable_values(&e->obs[i]); k++)
-			if (!(e->obs[i].values[k] > 0))
-				return false;
+		if (!judge_all_positive(e->obs[i].values, usable_values(&e->obs[i])))
+			return false;
 	return true;
 }
 
@@ -79,7 +62,7 @@ static void add_node(struct evidence *e, int node)
 	size_t n = usable_values(o);
 
 	e->runs[node] = (int)n;
-	e->first_cell[node] = n ? e->n_cells : -1;
+	e->cells[node].first = e->n_cells;
 	for (int layout = 0; layout <= UCHAR_MAX; layout++) {
 		struct cell cell = {node, (unsigned char)layout, e->n_runs, 0};
 
@@ -95,8 +78,9 @@ static void add_node(struct evidence *e, int node)
 		if (cell.n)
 			e->cell[e->n_cells++] = cell;
 		if (!o->layout)
-			return;
+			break;
 	}
+	e->cells[node].end = e->n_cells;
 }
 
 struct moment {
@@ -128,21 +112,21 @@ static int number_in_time(struct evidence *e)
 	return 0;
 }
 
-static double cell_median(const struct evidence *e, const struct cell *c, double *scratch)
+static double cell_median(const struct evidence *e, const struct cell *c)
 {
 	for (int k = 0; k < c->n; k++)
-		scratch[k] = e->run[c->first + k].y;
-	return median_of(scratch, c->n);
+		e->scratch[k] = e->run[c->first + k].y;
+	return judge_sort_median(e->scratch, (size_t)c->n);
 }
 
 /*
  * Spread of a run: the median of all residuals about their own cell's median, cells of four runs or more (with fewer the
  * median sticks to the runs). From all commits: the anchors alone are too few (JUDGE.md C.4).
  */
-static double find_sigma(const struct evidence *e, double *scratch)
+static double find_sigma(const struct evidence *e)
 {
-	double *residual = scratch + e->n_runs;
-	int n = 0;
+	double *residual = e->scratch + e->n_runs;
+	size_t n = 0;
 
 	for (int least = 4; n == 0 && least >= 2; least -= 2)
 		for (int c = 0; c < e->n_cells; c++) {
@@ -151,26 +135,22 @@ static double find_sigma(const struct evidence *e, double *scratch)
 
 			if (cell->n < least)
 				continue;
-			median = cell_median(e, cell, scratch);
+			median = cell_median(e, cell);
 			for (int k = 0; k < cell->n; k++)
 				residual[n++] = fabs(e->run[cell->first + k].y - median) *
 						sqrt(cell->n / (cell->n - 1.0));
 		}
-	return n ? MAD_TO_SD * median_of(residual, n) : 0;
+	return n ? JUDGE_MAD_TO_SD * judge_sort_median(residual, n) : 0;
 }
 
-static int set_sigma(struct evidence *e)
+static void set_sigma(struct evidence *e)
 {
-	double *scratch = calloc(2 * (size_t)e->n_runs + 1, sizeof(*scratch)), largest = 0;
+	double largest = 0;
 
-	if (!scratch)
-		return -ENOMEM;
 	for (int i = 0; i < e->n_runs; i++)
 		largest = fmax(largest, fabs(e->run[i].y));
 	/* the resolution of the metric is not known: nothing is finer than this */
-	e->sigma = fmax(find_sigma(e, scratch), 1e-9 * fmax(1, largest));
-	free(scratch);
-	return 0;
+	e->sigma = fmax(find_sigma(e), 1e-9 * fmax(1, largest));
 }
 
 static int fill(struct evidence *e)
@@ -186,10 +166,10 @@ static int fill(struct evidence *e)
 			continue;
 		}
 		e->runs[i] = e->runs[e->same[i]];
-		e->first_cell[i] = e->first_cell[e->same[i]];
+		e->cells[i] = e->cells[e->same[i]];
 	}
-	r = number_in_time(e);
-	return r < 0 ? r : set_sigma(e);
+	set_sigma(e);
+	return number_in_time(e);
 }
 
 int evidence_init(const struct judge_dag *dag, const struct judge_obs *obs,
@@ -208,8 +188,9 @@ int evidence_init(const struct judge_dag *dag, const struct judge_obs *obs,
 	e.cell = calloc(runs + 1, sizeof(*e.cell));
 	e.same = calloc(n, sizeof(*e.same));
 	e.runs = calloc(n, sizeof(*e.runs));
-	e.first_cell = calloc(n, sizeof(*e.first_cell));
-	r = e.run && e.cell && e.same && e.runs && e.first_cell ? fill(&e) : -ENOMEM;
+	e.cells = calloc(n, sizeof(*e.cells));
+	e.scratch = calloc(2 * runs + 1, sizeof(*e.scratch));
+	r = e.run && e.cell && e.same && e.runs && e.cells && e.scratch ? fill(&e) : -ENOMEM;
 	if (r < 0)
 		evidence_done(&e);
 	else
@@ -223,7 +204,8 @@ void evidence_done(struct evidence *e)
 	free(e->cell);
 	free(e->same);
 	free(e->runs);
-	free(e->first_cell);
+	free(e->cells);
+	free(e->scratch);
 	*e = (struct evidence){0};
 }
 
@@ -234,76 +216,76 @@ double evidence_from_change(const struct evidence *e, double change, double leve
 
 const struct cell *evidence_cell(const struct evidence *e, int node, unsigned char layout)
 {
-	int c = e->first_cell[node];
-
-	if (c < 0)
-		return NULL;
-	for (int same = e->same[node]; c < e->n_cells && e->cell[c].node == same; c++)
+	for (int c = e->cells[node].first; c < e->cells[node].end; c++)
 		if (e->cell[c].layout == layout)
 			return &e->cell[c];
 	return NULL;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	return ((const struct run *)a)->at - ((const struct run *)b)->at;
+}
+
+int evidence_runs(const struct evidence *e, int node, int64_t after, struct run **ret)
+{
+	struct run *runs = calloc((size_t)e->runs[node] + 1, sizeof(*runs));
+	int n = 0;
+
+	if (!runs)
+		return -ENOMEM;
+	for (int c = e->cells[node].first; c < e->cells[node].end; c++)
+		for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++)
+			if (e->run[k].order > after)
+				runs[n++] = e->run[k];
+	qsort(runs, (size_t)n, sizeof(*runs), by_time);
+	*ret = runs;
+	return n;
+}
+
 struct level evidence_level(const struct evidence *e, int node, int64_t after)
 {
 	struct level level = {.mean = NAN};
-	int c = e->first_cell[node], n = 0, last;
-	double *y, median, sum = 0;
+	double *y = e->scratch, median, sum = 0;
 
-	if (c < 0)
-		return level;
-	y = calloc((size_t)e->runs[node] + 1, sizeof(*y));
-	if (!y)
-		return level;
-	for (; c < e->n_cells && e->cell[c].node == e->same[node]; c++) {
-		last = n;
+	for (int c = e->cells[node].first; c < e->cells[node].end; c++) {
+		int before = level.n;
+
 		for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++)
 			if (e->run[k].order > after)
-				y[n++] = e->run[k].y;
-		level.cells += n > last;
+				y[level.n++] = e->run[k].y;
+		level.cells += level.n > before;
 	}
-	median = median_of(y, n);
-	for (int k = 0; k < n; k++)
+	median = judge_sort_median(y, (size_t)level.n);
+	for (int k = 0; k < level.n; k++)
 		sum += fmin(fmax(y[k], median - CLIP * e->sigma), median + CLIP * e->sigma);
-	free(y);
-	level.n = n;
-	level.mean = n ? sum / n : NAN;
+	if (level.n)
+		level.mean = sum / level.n;
 	return level;
 }
 
-struct residual {
-	int at;
-	double r;
-};
-
-static int by_time(const void *a, const void *b)
-{
-	return ((const struct residual *)a)->at - ((const struct residual *)b)->at;
-}
-
-/* Residuals of both anchors in time; returns how many. */
-static int anchor_residuals(const struct evidence *e, struct residual *ret)
+/* Residuals of both anchors, y in place of the value; ret has room for them. Returns how many. */
+static int anchor_residuals(const struct evidence *e, struct run *ret)
 {
 	const int anchors[] = {0, e->dag->n - 1};
 	int n = 0;
 
 	for (int i = 0; i < 2; i++) {
+		const struct cell_span *span = &e->cells[anchors[i]];
 		double mean = evidence_level(e, anchors[i], INT64_MIN).mean;
 
-		for (int c = e->first_cell[anchors[i]];
-		     c >= 0 && c < e->n_cells && e->cell[c].node == e->same[anchors[i]]; c++)
-			for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++)
-				ret[n++] = (struct residual){
-					e->run[k].at,
-					fmin(fmax(e->run[k].y - mean, -CLIP * e->sigma), CLIP * e->sigma),
-				};
+		for (int c = span->first; c < span->end; c++)
+			for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++) {
+				ret[n] = e->run[k];
+				ret[n++].y = fmin(fmax(e->run[k].y - mean, -CLIP * e->sigma), CLIP * e->sigma);
+			}
 	}
 	qsort(ret, (size_t)n, sizeof(*ret), by_time);
 	return n;
 }
 
 /* The kernel average at a moment; `but` leaves one residual out, -1 none. Far ones do not count. */
-static double drift_at(const struct residual *r, int n, double reach, int at, int but)
+static double drift_at(const struct run *r, int n, double reach, int at, int but)
 {
 	double sum = 0, weight = 1;
 
@@ -312,37 +294,37 @@ static double drift_at(const struct residual *r, int n, double reach, int at, in
 
 		if (i == but || k < 1e-4)
 			continue;
-		sum += k * r[i].r;
+		sum += k * r[i].y;
 		weight += k;
 	}
 	return sum / weight;
 }
 
 /* Sum of squares of what is left of the residuals, each predicted by the others. */
-static double left_out(const struct residual *r, int n, double reach)
+static double left_out(const struct run *r, int n, double reach)
 {
 	double sum = 0;
 
 	for (int i = 0; i < n; i++) {
-		double left = r[i].r - drift_at(r, n, reach, r[i].at, i);
+		double left = r[i].y - drift_at(r, n, reach, r[i].at, i);
 
 		sum += left * left;
 	}
 	return sum;
 }
 
-bool evidence_take_off_drift(struct evidence *e)
+int evidence_take_off_drift(struct evidence *e, bool *ret_drifts)
 {
-	struct residual *r = calloc((size_t)e->n_runs + 1, sizeof(*r));
+	struct run *r = calloc((size_t)e->n_runs + 1, sizeof(*r));
 	double before = 0, least = INFINITY, reach = 0;
 	bool drifts;
 	int n;
 
 	if (!r)
-		return false;
+		return -ENOMEM;
 	n = anchor_residuals(e, r);
 	for (int i = 0; i < n; i++)
-		before += r[i].r * r[i].r;
+		before += r[i].y * r[i].y;
 	for (size_t k = 0; k < sizeof(drift_reaches) / sizeof(*drift_reaches); k++) {
 		double left = left_out(r, n, drift_reaches[k]);
 
@@ -356,6 +338,7 @@ bool evidence_take_off_drift(struct evidence *e)
 		e->run[i].y -= drift_at(r, n, reach, e->run[i].at, -1);
 	free(r);
 	if (drifts)
-		(void)set_sigma(e);
-	return drifts;
+		set_sigma(e);
+	*ret_drifts = drifts;
+	return 0;
 }

@@ -29,6 +29,11 @@ struct cell {
 	int first, n; /* runs of it: run[first] to run[first + n - 1], in time */
 };
 
+/* cell[first] to cell[end - 1] */
+struct cell_span {
+	int first, end;
+};
+
 struct evidence {
 	const struct judge_dag *dag;
 	const struct judge_obs *obs;
@@ -41,7 +46,8 @@ struct evidence {
 	int n_cells;
 	int *same;  /* a node: the first one of its image, or itself */
 	int *runs;  /* a node: runs of its image, on all layouts */
-	int *first_cell; /* a node: its image's first cell, -1: none; all cells of a node are neighbours */
+	struct cell_span *cells; /* a node: its image's, which are neighbours */
+	double *scratch; /* room for two numbers a run */
 	double sigma; /* spread of one run about its cell's level, > 0 */
 };
 
@@ -55,6 +61,11 @@ double evidence_from_change(const struct evidence *e, double change, double leve
 /* The cell of (node, layout) or NULL. */
 const struct cell *evidence_cell(const struct evidence *e, int node, unsigned char layout);
 
+/*
+ * The runs of a node's image that come after `after`, in time: the caller frees *ret. Returns how many, or -ENOMEM.
+ */
+int evidence_runs(const struct evidence *e, int node, int64_t after, struct run **ret);
+
 struct level {
 	double mean;
 	int n; /* runs */
@@ -67,8 +78,8 @@ struct level evidence_level(const struct evidence *e, int node, int64_t after);
 /*
  * A drift of the machine in the course of the search, seen on both anchors, is taken off all runs: a run's correction is the kernel
  * average of the anchors' residuals (JUDGE.md C.10). Only if it makes the anchors' own left-out residuals smaller by a tenth:
- * true then.
+ * *ret_drifts then. -ENOMEM.
  */
-bool evidence_take_off_drift(struct evidence *e);
+int evidence_take_off_drift(struct evidence *e, bool *ret_drifts);
 
 #endif

@@ -253,8 +253,8 @@ static int64_t newest(const struct noisy *x)
 	return order;
 }
 
-/* Runs since the last one of an anchor, and which anchor has fewer. */
-static int since_reference(const struct noisy *x, int *ret_next)
+/* The anchor that is to be run again now, to see whether the machine drifts: the one with fewer runs. -1: none yet. */
+static int due_reference(const struct noisy *x)
 {
 	const struct evidence *e = &x->evidence;
 	int last = -1, bad = x->dag->n - 1;
@@ -263,19 +263,20 @@ static int since_reference(const struct noisy *x, int *ret_next)
 		if (e->cell[c].node == e->same[0] || e->cell[c].node == e->same[bad])
 			for (int k = e->cell[c].first; k < e->cell[c].first + e->cell[c].n; k++)
 				last = e->run[k].at > last ? e->run[k].at : last;
-	*ret_next = e->runs[bad] < e->runs[0] ? bad : 0;
-	return e->n_runs - 1 - last;
+	if (e->n_runs - 1 - last < (x->drifts ? REFERENCE_EVERY : REFERENCE_SELDOM))
+		return -1;
+	return e->runs[bad] < e->runs[0] ? bad : 0;
 }
 
-static void want_action(struct noisy *x, const struct action *a, bool with_reference)
+/* A reference is run amid the others. */
+static void want_action(struct noisy *x, const struct action *a, int reference)
 {
-	unsigned half = with_reference && !a->reference ? a->runs / 2 : 0;
-	int reference;
+	bool amid = reference >= 0 && !a->reference;
+	unsigned half = amid ? a->runs / 2 : 0;
 
-	(void)since_reference(x, &reference);
 	if (half)
 		want(x, a->node, a->layout, half);
-	if (with_reference && !a->reference)
+	if (amid)
 		want_run(x, reference);
 	want(x, a->node, a->layout, a->runs - half);
 }
@@ -283,8 +284,7 @@ static void want_action(struct noisy *x, const struct action *a, bool with_refer
 static int search_on(struct noisy *x)
 {
 	struct action actions[JUDGE_WANTS_MAX / 3];
-	int most = x->opt->slots > 1 ? (int)x->opt->slots : 1, reference, n;
-	int every = x->drifts ? REFERENCE_EVERY : REFERENCE_SELDOM;
+	int most = x->opt->slots > 1 ? (int)x->opt->slots : 1, n;
 	const struct info_table *info = memo_info(x->memo);
 
 	if (most > JUDGE_WANTS_MAX / 3)
@@ -299,7 +299,7 @@ static int search_on(struct noisy *x)
 		return list_candidates(x, x->confidence, -1);
 	}
 	for (int i = 0; i < n; i++)
-		want_action(x, &actions[i], i == 0 && since_reference(x, &reference) >= every);
+		want_action(x, &actions[i], i == 0 ? due_reference(x) : -1);
 	explain(x, "%s, %u runs: %.2g bits for %.3g s; best candidate %.2g, %zu left",
 		actions[0].reference ? "an end again" :
 		x->evidence.runs[actions[0].node] ? "again" : "another commit",
@@ -453,8 +453,9 @@ static int between(struct noisy *x)
 {
 	int r;
 
-	x->drifts = evidence_take_off_drift(&x->evidence);
-	r = posterior_init(&x->evidence, x->memo, &x->posterior);
+	r = evidence_take_off_drift(&x->evidence, &x->drifts);
+	if (r >= 0)
+		r = posterior_init(&x->evidence, x->memo, &x->posterior);
 	if (r < 0)
 		return r;
 	describe(x);

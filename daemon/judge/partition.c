@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/judge/stats.h"
 #include "daemon/judge/student.h"
 
 /*
@@ -15,7 +16,6 @@
  */
 #define CAP 9.0
 #define PENALTY 8.0
-#define MAD_TO_SD 1.4826
 #define PRIOR_DF 10.0
 #define AGREE (1.0 / 3)
 #define ROUNDS 16
@@ -36,20 +36,6 @@ struct work {
 	struct judge_part *parts;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts `values`. */
-static double median_of(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
-}
-
 /*
  * Spread of the differences of neighbours: steps are few, so the median does not see them. It is 0
  * when most are equal; *ret_rough sees all.
@@ -66,7 +52,7 @@ static double spread_of_neighbours(struct work *w, double *ret_rough)
 		squares += d * d;
 	}
 	*ret_rough = sqrt(squares / (double)(w->n - 1));
-	return median_of(w->scratch, w->n - 1) * MAD_TO_SD;
+	return judge_sort_median(w->scratch, w->n - 1) * JUDGE_MAD_TO_SD;
 }
 
 /* Weights from what is known (`within`) and what the differences show beyond it. */
@@ -79,7 +65,7 @@ static void weigh(struct work *w, const double *within)
 	all = spread_of_neighbours(w, &rough);
 	if (within && all > 0) {
 		memcpy(w->scratch, within, w->n * sizeof(*within));
-		known = median_of(w->scratch, w->n);
+		known = judge_sort_median(w->scratch, w->n);
 		for (size_t i = 0; i < w->n; i++) {
 			w->weight[i] = 1 / (fmax(all * all - known, all * all / 100) + within[i]);
 			sum += w->weight[i] / (double)w->n;
@@ -121,7 +107,7 @@ static void cheapest_partition(struct work *w)
 	size_t n_levels = 1, level, n = 0;
 
 	memcpy(w->levels, w->x, w->n * sizeof(*w->x));
-	qsort(w->levels, w->n, sizeof(*w->levels), by_value);
+	judge_sort(w->levels, w->n);
 	for (size_t i = 1; i < w->n; i++)
 		if (w->levels[i] > w->levels[n_levels - 1])
 			w->levels[n_levels++] = w->levels[i];
@@ -173,7 +159,7 @@ static void measure(struct work *w, size_t part)
 	double sum = 0, weights = 0, squares = 0, mid;
 
 	memcpy(w->scratch, w->x + first, n * sizeof(*w->x));
-	mid = median_of(w->scratch, n);
+	mid = judge_sort_median(w->scratch, n);
 	for (size_t i = first; i < first + n; i++)
 		inside += counts(w, i, mid);
 	bool all = 2 * inside <= n;

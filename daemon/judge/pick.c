@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/judge/sides.h"
+#include "daemon/judge/stats.h"
 
 /* A contaminated normal run tells about a tenth less than a normal one. */
 #define EFFICIENCY 0.9
@@ -59,7 +60,7 @@ static double node_weight(const struct chooser *c, int node, unsigned char layou
 	double sum = 0;
 	bool found = extra <= 0;
 
-	for (int k = e->first_cell[node]; k >= 0 && k < e->n_cells && e->cell[k].node == e->same[node]; k++) {
+	for (int k = e->cells[node].first; k < e->cells[node].end; k++) {
 		bool here = e->cell[k].layout == layout;
 
 		sum += worth(c, e->cell[k].n + (here ? extra : 0));
@@ -164,7 +165,7 @@ static void consider_node(const struct chooser *c, int i, double lref, struct ac
 		struct offer again = o;
 
 		o.build_seconds = c->rebuild_seconds;
-		again.layout = c->e->cell[c->e->first_cell[i]].layout;
+		again.layout = c->e->cell[c->e->cells[i].first].layout;
 		consider(c, &again, p, best, best_score);
 	}
 	consider(c, &o, p, best, best_score);
@@ -179,7 +180,7 @@ static void consider_reference(const struct chooser *c, struct action *best, dou
 	bool fresh;
 	unsigned char layout;
 
-	if (c->pending[node] || c->e->first_cell[node] < 0)
+	if (c->pending[node] || c->e->runs[node] == 0)
 		return;
 	layout = best_layout(c, node, &fresh);
 	for (size_t b = 0; b < sizeof(batches) / sizeof(*batches); b++) {
@@ -265,13 +266,6 @@ static void find_main_line(struct chooser *c)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Another layout of a commit costs what the middle one of all commits costs that are not built. */
 static double typical_build(const struct evidence *e, double *scratch)
 {
@@ -280,7 +274,7 @@ static double typical_build(const struct evidence *e, double *scratch)
 	for (int i = 1; i < e->dag->n; i++)
 		if (e->obs[i].build_seconds > 0)
 			scratch[n++] = e->obs[i].build_seconds;
-	qsort(scratch, n, sizeof(*scratch), by_value);
+	judge_sort(scratch, n);
 	return n ? scratch[n / 2] : 0;
 }
 

@@ -15,8 +15,6 @@
 #define FIRST_LOOK 10
 #define FEW 3
 #define MANIFEST 8.0
-/* A change of the minimum is unlikely when it is a hundred times less likely than none: ln 0.01. */
-#define LN_FUTILE (-4.605170185988091)
 
 struct look {
 	const struct judge_sequential_options *opt;
@@ -26,14 +24,6 @@ struct look {
 	double minimum; /* in the unit of `d`; 0: a change relative to 0 has no size */
 	struct judge_difference d;
 };
-
-static bool all_positive(const double *values, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (!(values[i] > 0))
-			return false;
-	return true;
-}
 
 static int difference_of_logs(const double *base, const double *tip, unsigned n,
 			      struct judge_difference *ret)
@@ -54,7 +44,7 @@ static int difference_of_logs(const double *base, const double *tip, unsigned n,
 static int measure(const double *base, const double *tip, unsigned n, struct look *l,
 		   struct judge_sequential *ret)
 {
-	l->logs = all_positive(base, n) && all_positive(tip, n);
+	l->logs = judge_all_positive(base, n) && judge_all_positive(tip, n);
 	ret->before = judge_median(base, n);
 	ret->after = judge_median(tip, n);
 	if (l->logs) {
@@ -79,14 +69,13 @@ static void describe(const struct look *l, struct judge_sequential *ret)
 	double reach = judge_bayes_reach(l->d.se, l->d.pairs, INTERVAL_ALPHA);
 	double low = ratio_of(l, ret->before, l->d.delta - reach);
 	double high = ratio_of(l, ret->before, l->d.delta + reach);
-	double sd = l->d.sd, needed = 2 * 3.3 * 3.3 * sd * sd / (l->minimum * l->minimum);
 
 	ret->pairs = l->d.pairs;
 	ret->ratio = ratio_of(l, ret->before, l->d.delta);
 	ret->low = isfinite(reach) ? fmin(low, high) : NAN;
 	ret->high = isfinite(reach) ? fmax(low, high) : NAN;
-	ret->effect = sd > 0 ? l->d.delta / sd : NAN;
-	ret->needed = needed < 1e9 ? (unsigned)ceil(needed) : 0;
+	ret->effect = l->d.sd > 0 ? l->d.delta / l->d.sd : NAN;
+	ret->needed = judge_pairs_needed(l->minimum, l->d.sd);
 	ret->ln_evidence = judge_ln_bayes_factor(l->d.delta, l->d.se, l->d.pairs);
 }
 
@@ -113,7 +102,7 @@ static enum judge_answer say(const struct look *l, const struct judge_sequential
 	    judge_ln_bayes_factor(l->minimum - size, l->d.se, l->d.pairs) >= sure)
 		return JUDGE_SAY_SAME;
 	if (s->ln_evidence < sure && l->minimum > 0 &&
-	    judge_ln_against_none(l->minimum, size, l->d.se) < LN_FUTILE)
+	    judge_ln_against_none(l->minimum, size, l->d.se) < JUDGE_LN_FUTILE)
 		return JUDGE_SAY_SAME;
 	return l->d.pairs >= l->budget ? JUDGE_SAY_UNDECIDED : JUDGE_ASK_MORE;
 }

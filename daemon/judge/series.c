@@ -9,7 +9,6 @@
 #include "daemon/judge/partition.h"
 #include "daemon/judge/stats.h"
 
-#define MAD_TO_SD 1.4826
 #define PI 3.14159265358979323846
 /* So many standard deviations from its level a point is a spike, as far as a partition counts. */
 #define SPIKE 3.0
@@ -53,23 +52,9 @@ static int check(const struct judge_point *points, size_t n, const struct judge_
 static bool all_positive(const struct judge_point *points, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < points[i].n; k++)
-			if (!(points[i].values[k] > 0))
-				return false;
+		if (!judge_all_positive(points[i].values, points[i].n))
+			return false;
 	return true;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double sorted_median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
 }
 
 /* Middle of all values of the points first to last, in the caller's unit. */
@@ -84,7 +69,7 @@ static double level_of(const struct history *h, size_t first, size_t last, size_
 		n += p->n;
 	}
 	*ret_n = n;
-	return sorted_median(h->scratch, n);
+	return judge_sort_median(h->scratch, n);
 }
 
 static void read_points(struct history *h, size_t n_points)
@@ -120,7 +105,7 @@ static bool spread_within(struct history *h)
 	}
 	if (n == 0)
 		return false;
-	double sd = sorted_median(h->scratch, n) * MAD_TO_SD;
+	double sd = judge_sort_median(h->scratch, n) * JUDGE_MAD_TO_SD;
 	for (size_t i = 0; i < h->n; i++) {
 		double boots = (double)h->points[h->index[i]].n;
 

@@ -13,6 +13,27 @@ bool judge_all_finite(const double *values, size_t n)
 	return true;
 }
 
+bool judge_all_positive(const double *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(values[i] > 0))
+			return false;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void judge_sort(double *values, size_t n)
+{
+	if (n > 1)
+		qsort(values, n, sizeof(*values), by_value);
+}
+
 /* The value that would stand at place k of the sorted sample. Quadratic, but cannot fail. */
 static double order_statistic(const double *values, size_t n, size_t k)
 {
@@ -39,11 +60,12 @@ double judge_median(const double *values, size_t n)
 	return order_statistic(values, n, n / 2 - 1) / 2 + order_statistic(values, n, n / 2) / 2;
 }
 
-static int by_value(const void *a, const void *b)
+double judge_sort_median(double *values, size_t n)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	if (n == 0)
+		return NAN;
+	judge_sort(values, n);
+	return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
 }
 
 static int check_sizes(size_t n_a, size_t n_b)
@@ -168,21 +190,20 @@ double judge_rank_test_min_p(size_t n_a, size_t n_b)
 	return fmin(1, p);
 }
 
-/* The value that a standard normal deviate leaves between -z and z but for `alpha`: erfc, bisected.
- */
-static double normal_z(double alpha)
+/* erfc, bisected. */
+double judge_normal_quantile(double p)
 {
-	double lo = 0, hi = 40;
+	double low = -40, high = 40;
 
 	for (int i = 0; i < 100; i++) {
-		double z = (lo + hi) / 2;
+		double middle = (low + high) / 2;
 
-		if (erfc(z / sqrt(2)) > alpha)
-			lo = z;
+		if (erfc(-middle / sqrt(2)) / 2 < p)
+			low = middle;
 		else
-			hi = z;
+			high = middle;
 	}
-	return hi;
+	return high;
 }
 
 /*
@@ -199,7 +220,7 @@ static int pairs_to_leave(size_t n_a, size_t n_b, double alpha, size_t *ret_coun
 		double ab = (double)n_a * (double)n_b;
 
 		*ret_count = (size_t)fmax(
-			0, floor(ab / 2 - normal_z(alpha) * sqrt(ab * ((double)n + 1) / 12)));
+			0, floor(ab / 2 + judge_normal_quantile(alpha / 2) * sqrt(ab * ((double)n + 1) / 12)));
 		return 0;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -242,7 +263,7 @@ int judge_shift_interval(const double *a, size_t n_a, const double *b, size_t n_
 		for (size_t j = 0; j < n_b; j++)
 			shifts[i * n_b + j] =
 				shift == JUDGE_SHIFT_RATIO ? b[j] / a[i] : b[j] - a[i];
-	qsort(shifts, pairs, sizeof(*shifts), by_value);
+	judge_sort(shifts, pairs);
 	*ret_low = shifts[leave - 1];
 	*ret_high = shifts[pairs - leave];
 	free(shifts);

@@ -18,10 +18,22 @@
 /* Up to this many values in both samples together the test enumerates; counts stay below 2^53. */
 #define JUDGE_EXACT_MAX 50
 
+/* The median absolute deviation of a normal sample is this part of its standard deviation, inverted. */
+#define JUDGE_MAD_TO_SD 1.4826
+
 bool judge_all_finite(const double *values, size_t n);
+bool judge_all_positive(const double *values, size_t n);
+
+/* Ascending. */
+void judge_sort(double *values, size_t n);
 
 /* Middle value, or the mean of the two middle ones; NAN for an empty sample. Unit of the values. */
 double judge_median(const double *values, size_t n);
+/* The same of values that may be sorted on the way: quicker for many. */
+double judge_sort_median(double *values, size_t n);
+
+/* The point below which a share p, 0 < p < 1, of a standard normal distribution lies. */
+double judge_normal_quantile(double p);
 
 /*
  * Two-sided p of the Mann-Whitney test: twice the smaller tail, at most 1. Up to JUDGE_EXACT_MAX

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "daemon/judge/stats.h"
 #include "lib/cleanup.h"
 
 #define BUILDS_MAX 60
@@ -41,13 +42,6 @@ struct job {
 	int n, failed;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int add_runs(struct job *j, struct change *c, unsigned n)
 {
 	int r = rival_runs(j->w, c->node, n, c->values + c->n);
@@ -55,7 +49,7 @@ static int add_runs(struct job *j, struct change *c, unsigned n)
 	if (r < 0)
 		return r;
 	c->n += n;
-	qsort(c->values, c->n, sizeof(*c->values), by_value);
+	judge_sort(c->values, c->n);
 	return 0;
 }
 
