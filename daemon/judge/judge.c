@@ -46,14 +46,14 @@ static bool want_anchors(const struct ask *a, struct judge_decision *d)
 	return d->n_wants > 0;
 }
 
-/* An anchor without a value ends the search before it starts. */
-static bool give_up(const struct ask *a, struct judge_decision *d)
+bool judge_hopeless(const struct judge_obs *good, const struct judge_obs *bad,
+		    struct judge_decision *d)
 {
-	if (a->good->state == JUDGE_SLOW)
+	if (good->state == JUDGE_SLOW)
 		return done(d, JUDGE_GAVE_UP,
 			    "the good end overran its time limit: nothing to compare with");
 	for (int i = 0; i < 2; i++) {
-		const struct judge_obs *o = i ? a->bad : a->good;
+		const struct judge_obs *o = i ? bad : good;
 		const char *name = i ? "bad" : "good";
 
 		if (o->state == JUDGE_SKIPPED)
@@ -102,7 +102,7 @@ static struct judge_comparison slow_change(const struct ask *a)
 /* The anchors first. 1: the decision is made, 0: they differ as claimed, search between them. */
 static int judge_anchors(const struct ask *a, struct judge_decision *d)
 {
-	if (give_up(a, d))
+	if (judge_hopeless(a->good, a->bad, d))
 		return 1;
 	if (want_anchors(a, d)) {
 		explain(d, "the ends first: is there a change to search for?");

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 0.1
 /* Grid points beyond the levels, for builds that lie off them. */
 #define MARGIN 17
 #define WIDE (MODEL_LEVELS + 2 * MARGIN)
@@ -23,9 +22,10 @@ static const double lambda_priors[MODEL_LAMBDAS] = {0.75, 0.15, 0.10};
 #define DRAWS 7
 static const double draws[DRAWS] = {-2.25, -1.5, -0.75, 0, 0.75, 1.5, 2.25};
 
-double model_level(const struct grid *g, int side, int l)
+/* Of grid point l, which may lie in the margin. */
+static double level_at(const struct grid *g, int side, int l)
 {
-	return g->level[side] + STEP * g->sigma * (l - MIDDLE);
+	return g->level[side] + MODEL_STEP * g->sigma * (l - MIDDLE);
 }
 
 double model_spread(const struct grid *g, int s)
@@ -143,8 +143,8 @@ static void add_run(struct table *t, const struct density *density, double y)
 		double spread = model_spread(&t->grid, s), ln_spread = log(spread);
 
 		for (int side = 0; side < 2; side++) {
-			double z = (y - model_level(&t->grid, side, -MARGIN)) / spread;
-			double step = STEP * t->grid.sigma / spread;
+			double z = (y - level_at(&t->grid, side, -MARGIN)) / spread;
+			double step = MODEL_STEP * t->grid.sigma / spread;
 
 			for (int l = 0; l < WIDE; l++)
 				t->wide[s][side][l] += ln_density(density, z - l * step) - ln_spread;
@@ -158,7 +158,7 @@ static double over_draws(const double *wide, int l, double tau)
 	double ln[DRAWS], high = -INFINITY, sum = 0, weight = 0;
 
 	for (int d = 0; d < DRAWS; d++) {
-		double x = fmin(fmax(l + MARGIN + draws[d] * tau / STEP, 0), WIDE - 1.001);
+		double x = fmin(fmax(l + MARGIN + draws[d] * tau / MODEL_STEP, 0), WIDE - 1.001);
 		int i = (int)x;
 
 		ln[d] = wide[i] + (x - i) * (wide[i + 1] - wide[i]);

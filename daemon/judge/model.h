@@ -12,7 +12,8 @@
 
 #include "daemon/judge/evidence.h"
 
-#define MODEL_LEVELS 31 /* of each side: -1.5 to 1.5 sigma in steps of 0.1 */
+#define MODEL_LEVELS 31 /* of each side: -1.5 to 1.5 sigma */
+#define MODEL_STEP 0.1 /* between them, in sigmas */
 #define MODEL_SPREADS 6
 #define MODEL_LAMBDAS 3
 
@@ -26,7 +27,6 @@ struct grid {
 struct grid model_grid(double good, double bad, double sigma, bool jitter);
 
 bool model_same_grid(const struct grid *a, const struct grid *b);
-double model_level(const struct grid *g, int side, int l);  /* of grid point l */
 double model_spread(const struct grid *g, int s);
 double model_lambda(int k);
 double model_lambda_prior(const struct grid *g, int k);

@@ -12,7 +12,6 @@
 #include "daemon/judge/memo.h"
 #include "daemon/judge/pick.h"
 #include "daemon/judge/posterior.h"
-#include "daemon/judge/sides.h"
 
 #define CONFIDENCE 0.99
 #define CREDIBLE 0.95
@@ -107,27 +106,6 @@ static int compare_anchors(struct noisy *x)
 		return 0;
 	return judge_compare(good->values, good->n_values, bad->values, bad->n_values, x->opt->cls, x->opt->better,
 			     x->opt->floor, &x->d->change);
-}
-
-static int trouble(struct noisy *x)
-{
-	const struct judge_obs *ends[] = {&x->obs[0], &x->obs[x->dag->n - 1]};
-
-	for (int i = 0; i < 2; i++) {
-		const char *name = i ? "bad" : "good";
-
-		if (ends[i]->state == JUDGE_SLOW)
-			explain(x, "the %s end overran its time limit: nothing to compare with", name);
-		else if (ends[i]->state == JUDGE_SKIPPED)
-			explain(x, "the %s end does not build or boot", name);
-		else if (judge_unusable(ends[i]))
-			explain(x, "the %s end gave a value that is no number", name);
-		else
-			continue;
-		(void)finish(x, JUDGE_GAVE_UP);
-		return 1;
-	}
-	return 0;
 }
 
 /* The anchors: 1 the decision is made, 0 they differ and the search goes on. */
@@ -488,6 +466,17 @@ static int with_evidence(struct noisy *x)
 	return r < 0 ? r : 0;
 }
 
+static int weigh(struct noisy *x)
+{
+	int r = evidence_init(x->dag, x->obs, x->opt, &x->evidence);
+
+	if (r < 0)
+		return r;
+	r = with_evidence(x);
+	evidence_done(&x->evidence);
+	return r;
+}
+
 int judge_noisy(const struct judge_dag *dag, const struct judge_obs *obs, const struct judge_options *opt,
 		struct judge_decision *ret)
 {
@@ -501,18 +490,11 @@ int judge_noisy(const struct judge_dag *dag, const struct judge_obs *obs, const 
 		return -ENOMEM;
 	x.confidence = opt->confidence > 0 ? opt->confidence : CONFIDENCE;
 	x.max_runs = opt->max_runs ? opt->max_runs : JUDGE_MAX_RUNS;
-	r = trouble(&x);
-	if (r == 0) {
-		r = evidence_init(dag, obs, opt, &x.evidence);
-		if (r == 0) {
-			r = with_evidence(&x);
-			evidence_done(&x.evidence);
-		}
-	}
+	r = judge_hopeless(&obs[0], &obs[dag->n - 1], &d) ? 0 : weigh(&x);
 	judge_memo_free(own);
 	if (r < 0)
 		judge_decision_done(&d);
 	else
 		*ret = d;
-	return r < 0 ? r : 0;
+	return r;
 }

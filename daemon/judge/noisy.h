@@ -16,6 +16,10 @@
 int judge_noisy(const struct judge_dag *dag, const struct judge_obs *obs,
 		const struct judge_options *opt, struct judge_decision *ret);
 
+/* An anchor without a value ends the search before it starts: true, and the decision says why. */
+bool judge_hopeless(const struct judge_obs *good, const struct judge_obs *bad,
+		    struct judge_decision *d);
+
 /* Plain bisection on one value a commit: where there is no noise. */
 int judge_bisect(const struct judge_dag *dag, const struct judge_obs *obs,
 		 const struct judge_options *opt, struct judge_decision *ret);

@@ -188,7 +188,7 @@ static struct point weigh_point(const struct work *w, const struct grid *g, cons
 			sum[side][l] += ln[l];
 	}
 	p.ln = log(model_lambda_prior(g, k)) + ln_sum(sum[0], &mean[0]) + ln_sum(sum[1], &mean[1]);
-	p.step = g->level[1] - g->level[0] + 0.1 * g->sigma * (mean[1] - mean[0]);
+	p.step = g->level[1] - g->level[0] + MODEL_STEP * g->sigma * (mean[1] - mean[0]);
 	return p;
 }
 

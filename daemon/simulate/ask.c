@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/decision.h"
 #include "lib/cleanup.h"
 
 #define DECISIONS_MAX 20000
@@ -225,20 +226,13 @@ static double cpu_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const char *const phase_names[] = {
-	[JUDGE_ANCHORS] = "anchors",
-	[JUDGE_SEARCH] = "search",
-	[JUDGE_CONFIRM] = "confirm",
-	[JUDGE_EXPLAIN] = "explain",
-};
-
 static void trace(const struct trial_options *o, const struct world *w, const struct trial *t,
 		  const struct judge_decision *d)
 {
 	if (!o->trace)
 		return;
 	(void)fprintf(o->trace, "%4u %6.0f s %-8s", t->decisions, w->seconds,
-		      d->action == JUDGE_DONE ? "done" : phase_names[d->phase]);
+		      d->action == JUDGE_DONE ? "done" : decision_phase_name(d->phase));
 	for (size_t i = 0; i < d->n_wants; i++) {
 		const struct judge_want *want = &d->wants[i];
 
