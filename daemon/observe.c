@@ -3,6 +3,7 @@
 #include "daemon/session-internal.h"
 
 #include "daemon/decision.h"
+#include "daemon/names.h"
 #include "db/build.h"
 #include "lib/str.h"
 
@@ -76,37 +77,21 @@ static int observe_node(struct engine *e, struct session *s, int node, double bu
 	return 0;
 }
 
-struct place {
-	const char *signature;
-	int node;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	int r = strcmp(x->signature, y->signature);
-
-	return r ? r : (x->node > y->node) - (x->node < y->node);
-}
-
 /* Commits of one image have one number: that of the first of them, and one. */
 static int number_images(struct session_obs *o)
 {
-	_cleanup_free_ struct place *places = calloc((size_t)o->n, sizeof(*places));
+	_cleanup_free_ struct name *names = calloc((size_t)o->n, sizeof(*names));
+	_cleanup_free_ int *first = calloc((size_t)o->n, sizeof(*first));
 	size_t n = 0;
 
-	if (!places)
+	if (!names || !first)
 		return -ENOMEM;
 	for (int i = 0; i < o->n; i++)
 		if (o->looks[i].signature)
-			places[n++] = (struct place){ o->looks[i].signature, i };
-	if (n > 1)
-		qsort(places, n, sizeof(*places), compare_places);
-	for (size_t i = 0; i < n; i++) {
-		bool same = i && str_eq(places[i].signature, places[i - 1].signature);
-
-		o->obs[places[i].node].image = same ? o->obs[places[i - 1].node].image : places[i].node + 1;
-	}
+			names[n++] = (struct name){ o->looks[i].signature, i };
+	names_group(names, n, first);
+	for (size_t i = 0; i < n; i++)
+		o->obs[names[i].node].image = first[names[i].node] + 1;
 	return 0;
 }
 

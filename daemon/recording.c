@@ -3,6 +3,7 @@
 
 #include "daemon/decision.h"
 #include "daemon/judge/stats.h"
+#include "daemon/names.h"
 #include "lib/str.h"
 
 #include <math.h>
@@ -42,33 +43,6 @@ void recording_done(struct recording *rec)
 	*rec = (struct recording){ 0 };
 }
 
-/* A name and the node that bears it, for look-ups while a file is read. */
-struct name {
-	const char *text;
-	int node;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-	int r = strcmp(x->text, y->text);
-
-	return r ? r : (x->node > y->node) - (x->node < y->node);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
-}
-
-static int find_name(const struct name *names, size_t n, const char *text)
-{
-	const struct name key = { .text = text };
-	const struct name *found = n ? bsearch(&key, names, n, sizeof(*names), compare_texts) : NULL;
-
-	return found ? found->node : -1;
-}
-
 static int read_ids(struct recording *rec, const json_t *commits, struct name *names, struct error *err)
 {
 	for (int i = 0; i < rec->dag.n; i++) {
@@ -82,7 +56,7 @@ static int read_ids(struct recording *rec, const json_t *commits, struct name *n
 			return error_errno(err, -ENOMEM, "recording");
 		names[i] = (struct name){ rec->ids[i], i };
 	}
-	qsort(names, (size_t)rec->dag.n, sizeof(*names), compare_names);
+	names_sort(names, (size_t)rec->dag.n);
 	for (int i = 1; i < rec->dag.n; i++)
 		if (str_eq(names[i].text, names[i - 1].text))
 			return wrong(err, "a commit twice", names[i].text);
@@ -100,7 +74,7 @@ static int read_parents(struct recording *rec, const json_t *commits, const stru
 
 		rec->parent_start[i] = rec->n_parents;
 		json_array_foreach (list, k, item) {
-			int parent = json_is_string(item) ? find_name(names, (size_t)rec->dag.n, json_string_value(item)) :
+			int parent = json_is_string(item) ? names_find(names, (size_t)rec->dag.n, json_string_value(item)) :
 							    JUDGE_OUTSIDE;
 
 			if (i == 0)
@@ -133,11 +107,7 @@ static int read_images(struct recording *rec, const json_t *commits, struct erro
 		if (image)
 			images[n++] = (struct name){ image, i };
 	}
-	if (n > 1)
-		qsort(images, n, sizeof(*images), compare_names);
-	for (size_t i = 1; i < n; i++)
-		if (str_eq(images[i].text, images[i - 1].text))
-			rec->image[images[i].node] = rec->image[images[i - 1].node];
+	names_group(images, n, rec->image);
 	return 0;
 }
 
@@ -230,7 +200,7 @@ static int read_table(struct recording *rec, const json_t *table, const struct n
 	const json_t *entry;
 
 	json_object_foreach ((json_t *)(uintptr_t)table, id, entry) {
-		int node = find_name(names, (size_t)rec->dag.n, id), r;
+		int node = names_find(names, (size_t)rec->dag.n, id), r;
 
 		if (node < 0)
 			return wrong(err, "the table has an unknown commit", id);

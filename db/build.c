@@ -79,17 +79,7 @@ int db_build_any(struct db *db, const char *arch, struct build *ret)
 
 int db_build_typical_seconds(struct db *db, const char *arch, double *ret)
 {
-	_cleanup_query_ sqlite3_stmt *q = NULL;
-	int r = db_query(db, &q,
-			 "WITH v AS (SELECT seconds, row_number() OVER (ORDER BY seconds) - 1 AS at, count(*) OVER () AS n"
-			 "  FROM (SELECT seconds FROM build WHERE arch = ? AND status = 'ok' AND cached = 0 ORDER BY id DESC LIMIT 32))"
-			 " SELECT avg(CASE WHEN at IN ((n - 1) / 2, n / 2) THEN seconds END) FROM v HAVING count(*) > 0",
-			 "s", arch);
-
-	if (r >= 0)
-		r = db_step(db, q);
-	if (r <= 0)
-		return r < 0 ? r : -ENOENT;
-	*ret = sqlite3_column_double(q, 0);
-	return 0;
+	return db_middle_seconds(db, ret,
+				 DB_MIDDLE_SECONDS("SELECT seconds FROM build WHERE arch = ? AND status = 'ok' AND cached = 0 ORDER BY id DESC LIMIT 32"),
+				 arch);
 }

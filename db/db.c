@@ -295,6 +295,19 @@ int db_int(struct db *db, int64_t *ret, const char *sql, const char *types, ...)
 	return 0;
 }
 
+int db_middle_seconds(struct db *db, double *ret, const char *sql, const char *text)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q, sql, "s", text);
+
+	if (r >= 0)
+		r = db_step(db, q);
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	*ret = sqlite3_column_double(q, 0);
+	return 0;
+}
+
 int db_column_dup(sqlite3_stmt *stmt, int column, char **ret)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, column);

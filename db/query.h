@@ -44,6 +44,15 @@ int db_run(struct db *db, int64_t *ret_id, int *ret_changed, const char *sql, co
 /* First column of the first row as a number; -ENOENT when there is no row. */
 int db_int(struct db *db, int64_t *ret, const char *sql, const char *types, ...);
 
+/*
+ * The middle of the column "seconds" of some rows that one text selects; -ENOENT when there is none. The mean of the two middle ones for an
+ * even number of them.
+ */
+#define DB_MIDDLE_SECONDS(rows)                                                                                           \
+	"WITH v AS (SELECT seconds, row_number() OVER (ORDER BY seconds) - 1 AS at, count(*) OVER () AS n FROM (" rows ")" \
+	") SELECT avg(CASE WHEN at IN ((n - 1) / 2, n / 2) THEN seconds END) FROM v HAVING count(*) > 0"
+int db_middle_seconds(struct db *db, double *ret, const char *sql, const char *text);
+
 /* Column as a new string; NULL stays NULL. 0 or -ENOMEM. */
 int db_column_dup(sqlite3_stmt *stmt, int column, char **ret);
 

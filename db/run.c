@@ -149,19 +149,9 @@ int db_series_of_search(struct db *db, int64_t search_id, char **ret_hash, char 
 
 int db_run_typical_seconds(struct db *db, const char *series, double *ret)
 {
-	_cleanup_query_ sqlite3_stmt *q = NULL;
-	int r = db_query(db, &q,
-			 "WITH v AS (SELECT seconds, row_number() OVER (ORDER BY seconds) - 1 AS at, count(*) OVER () AS n"
-			 "  FROM (SELECT seconds FROM run WHERE series = ? AND status = 'ok' ORDER BY id DESC LIMIT 64))"
-			 " SELECT avg(CASE WHEN at IN ((n - 1) / 2, n / 2) THEN seconds END) FROM v HAVING count(*) > 0",
-			 "s", series);
-
-	if (r >= 0)
-		r = db_step(db, q);
-	if (r <= 0)
-		return r < 0 ? r : -ENOENT;
-	*ret = sqlite3_column_double(q, 0);
-	return 0;
+	return db_middle_seconds(db, ret,
+				 DB_MIDDLE_SECONDS("SELECT seconds FROM run WHERE series = ? AND status = 'ok' ORDER BY id DESC LIMIT 64"),
+				 series);
 }
 
 void level_list_done(struct level_list *list)
