@@ -50,5 +50,10 @@ int cmd_simulate(const struct cli *cli);
 int cli_fail(const struct error *err);
 /* One JSON document on stdout. */
 int cli_print_json(const json_t *document);
+/* A whole text on stdout: CLI_ANSWER, or CLI_INFRA and a line on stderr. */
+int cli_print_text(struct str *text);
+/* One line of what the judge said. */
+void cli_add_reason(struct str *out, const char *indent, const char *reason);
+#define CLI_SUBJECT_COLUMNS 60
 
 #endif

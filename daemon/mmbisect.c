@@ -2,6 +2,7 @@
 /* mmbisect: the person's command. A table of verbs and one of options; each verb is a file cmd-<verb>.c. */
 #include "daemon/cli.h"
 
+#include "daemon/report/lines.h"
 #include "lib/log.h"
 #include "lib/str.h"
 
@@ -91,6 +92,22 @@ int cli_print_json(const json_t *document)
 		return -EIO;
 	}
 	return 0;
+}
+
+int cli_print_text(struct str *text)
+{
+	if (text->failed || fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0) {
+		(void)fprintf(stderr, "mmbisect: the text cannot be written\n");
+		return CLI_INFRA;
+	}
+	return CLI_ANSWER;
+}
+
+void cli_add_reason(struct str *out, const char *indent, const char *reason)
+{
+	(void)str_add(out, indent);
+	report_add_line(out, reason, REPORT_LINE_OCTETS);
+	(void)str_add(out, "\n");
 }
 
 static void print_options(const struct cli_verb *verb)
