@@ -4,10 +4,10 @@
 # Environment: O, the build folder (default out).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${O:-out}/bin") || exit 1
 CONFIGS=$(realpath configs)
 T=$(mktemp -d)
-n=0 failed=0 daemon=
 
 cleanup() {
 	[ -z "$daemon" ] || kill -KILL "$daemon" 2>/dev/null
@@ -20,23 +20,10 @@ echo leak:libpcre2 >"$T/lsan"
 export LSAN_OPTIONS=suppressions=$T/lsan:print_suppressions=0
 export HOME=$T/home XDG_STATE_HOME=$T/xdg GIT_CONFIG_GLOBAL=/dev/null
 
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $n - $title"
+on_failure() {
 	sed 's/^/# out: /' "$T/stdout"
 	sed 's/^/# err: /' "$T/stderr"
 	echo "# status: $status"
-}
-skip() {
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
 }
 
 # run PROGRAM ARGS...: keeps stdout, stderr and status.
@@ -61,7 +48,6 @@ wrong() {
 
 # --- a repository ---
 R=$T/repo
-git_() { git -c user.name=T -c user.email=t@example.org -c init.defaultBranch=main "$@"; }
 git_ init -q "$R"
 for i in one two three; do
 	echo $i >"$R/file"
@@ -258,7 +244,6 @@ ok 'doctor may look beside it' [ "$status" -le 1 ]
 kill -TERM $daemon
 wait $daemon
 status=$?
-daemon=
 cp "$T/d.err" "$T/stderr"
 ok 'SIGTERM ends the daemon with 0' [ $status = 0 ]
 rm -rf "$T/state"
@@ -311,5 +296,4 @@ if [ -e /dev/full ]; then
 fi
 ok "the person's repository is as it was" [ "$before" = "$(find "$R" -type f -exec sha256sum {} + | sort)" ]
 
-echo "1..$n"
-[ $failed = 0 ]
+done_testing

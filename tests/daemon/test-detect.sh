@@ -6,9 +6,9 @@
 # Environment: O, the build folder (default out).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${O:-out}/bin") || exit 1
 T=$(mktemp -d)
-n=0 failed=0 daemon=''
 
 cleanup() {
 	[ -z "$daemon" ] || kill -KILL "$daemon" 2>/dev/null
@@ -17,32 +17,12 @@ cleanup() {
 trap cleanup EXIT
 export HOME=$T/home GIT_CONFIG_GLOBAL=/dev/null
 
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $n - $title"
-	tail -n 15 "$T/log" | sed 's/^/# /'
-}
-# until_ COMMAND...: waits for it to become true.
-until_() {
-	for ((i = 0; i < 900; i++)); do
-		"$@" && return 0
-		kill -0 "$daemon" 2>/dev/null || return 1
-		sleep 0.2
-	done
-	return 1
-}
+on_failure() { tail -n 15 "$T/log" | sed 's/^/# /'; }
+UNTIL_TRIES=900
 sql() {
 	sqlite3 -readonly -cmd '.timeout 2000' "$T/state/mmbisect.db" "$1" 2>/dev/null
 }
 is() { [ "$(sql "$1")" = "$2" ]; }
-git_() { git -c user.name=T -c user.email=t@example.org -c init.defaultBranch=main "$@"; }
 
 # --- programs and definitions ---
 mkdir -p "$T/bin" "$T/guest/x86_64"
@@ -247,11 +227,9 @@ ok 'and its mail is withdrawn' is "SELECT state FROM mail ORDER BY id DESC LIMIT
 kill -TERM "$daemon"
 wait "$daemon"
 ok 'SIGTERM ends it with 0' [ $? = 0 ]
-daemon=
 ok 'the socket is gone with it' [ ! -e "$T/state/control.sock" ]
 word 'without a daemon' 3 'no mmbisectd listens on' known 1 --reason x
 ok 'the database is whole' is 'PRAGMA integrity_check' ok
 ok 'no sanitizer has complained' [ "$(grep -c 'ERROR: \|runtime error' "$T/log")" = 0 ]
 
-echo "1..$n"
-[ $failed = 0 ]
+done_testing

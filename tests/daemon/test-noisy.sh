@@ -6,9 +6,10 @@
 # Environment: O, the build folder (default out); KILLS, how often one is killed (default 8); SEED of the instants.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${O:-out}/bin") || exit 1
 T=$(mktemp -d)
-n=0 failed=0 child=
+child=
 SEED=${SEED:-$RANDOM}
 RANDOM=$SEED
 echo "# seed $SEED"
@@ -20,18 +21,7 @@ cleanup() {
 trap cleanup EXIT
 export HOME=$T/home GIT_CONFIG_GLOBAL=/dev/null
 
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $n - $title"
-	tail -n 15 "$T/err" | sed 's/^/# /'
-}
+on_failure() { tail -n 15 "$T/err" | sed 's/^/# /'; }
 sql() { sqlite3 -readonly "$T/$1/mmbisect.db" "$2"; }
 # field FILE EXPRESSION-OF-d: a value of a JSON document.
 field() {
@@ -225,5 +215,4 @@ bisect other c0 c14 --metric nosuch
 ok 'a metric that the workload does not report: no answer' [ "$status" = 1 ]
 ok 'a metric that the workload does not report: the text' has "$T/out" "no metric 'nosuch'"
 
-echo "1..$n"
-[ $failed = 0 ]
+done_testing

@@ -4,23 +4,14 @@
 # tests/judge/test-simulate.c. Environment: O, the build folder (default out).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${O:-out}/bin/mmbisect") || exit 1
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
-n=0 failed=0
 cd "$T" || exit 1
 export HOME=$T/home XDG_STATE_HOME=$T/xdg
 
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $n - $title"
+on_failure() {
 	sed 's/^/# out: /' stdout
 	sed 's/^/# err: /' stderr
 	echo "# status: $status"
@@ -78,5 +69,4 @@ a word too many|B1
 EOF
 ok 'nothing was written' [ -z "$(find . -newer first -type f ! -name stdout ! -name stderr)" -a ! -e "$HOME" -a ! -e "$XDG_STATE_HOME" ]
 
-echo "1..$n"
-[ $failed = 0 ]
+done_testing

@@ -5,10 +5,11 @@
 # that the tree holds. Environment: O, the build folder (default out).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${O:-out}/bin") || exit 1
 CONFIGS=$(realpath configs)
 T=$(mktemp -d)
-n=0 failed=0 daemon='' listener=''
+listener=''
 
 cleanup() {
 	[ -z "$daemon" ] || kill -KILL "$daemon" 2>/dev/null
@@ -18,35 +19,14 @@ cleanup() {
 trap cleanup EXIT
 export HOME=$T/home GIT_CONFIG_GLOBAL=/dev/null
 
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $n - $title"
-	tail -n 15 "$T/log" | sed 's/^/# /'
-}
+on_failure() { tail -n 15 "$T/log" | sed 's/^/# /'; }
 
-# until_ COMMAND...: waits for it to become true, at most a minute or two.
-until_() {
-	for ((i = 0; i < 300; i++)); do
-		"$@" && return 0
-		kill -0 "$daemon" 2>/dev/null || return 1
-		sleep 0.2
-	done
-	return 1
-}
 # The database: sql QUERY prints it, is QUERY WANT compares.
 sql() {
 	sqlite3 -readonly "$T/state/mmbisect.db" "$1" 2>/dev/null
 }
 is() { [ "$(sql "$1")" = "$2" ]; }
 logged() { grep -q -- "$1" "$T/log"; }
-git_() { git -c user.name=T -c user.email=t@example.org -c init.defaultBranch=main "$@"; }
 
 # --- programs: the daemon's own, workers that only look at the commit ---
 mkdir -p "$T/bin" "$T/guest/x86_64"
@@ -210,7 +190,6 @@ ok 'a build hangs' until_ [ -s "$T/hanging" ]
 kill -TERM "$daemon"
 wait "$daemon"
 status=$?
-daemon=
 ok "SIGTERM ends it with 0 (not $status)" [ $status = 0 ]
 ok 'nothing is left running' nothing_left
 ok 'the server that hangs was looked at' logged 'watching tree hangs'
@@ -220,10 +199,8 @@ hanging_twice() { [ "$(wc -l <"$T/hanging")" = 2 ]; }
 ok 'and starts it' until_ hanging_twice
 kill -KILL "$daemon"
 wait "$daemon" 2>/dev/null
-daemon=
 ok 'SIGKILL leaves nothing running, either' nothing_left
 ok 'the database is whole' is 'PRAGMA integrity_check' ok
 ok 'no sanitizer has complained' [ "$(grep -c 'ERROR: \|runtime error' "$T/log")" = 0 ]
 
-echo "1..$n"
-[ $failed = 0 ]
+done_testing

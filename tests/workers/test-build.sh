@@ -4,10 +4,11 @@
 # the kernel's make. Needs no kernel source. Environment: BIN, the folder of the programs (default out/bin).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
 BIN=$(realpath "${BIN:-${O:-out}/bin}")
 BUILD=$BIN/mmbisect-build
 T=$(mktemp -d)
-n=0 failed=0 pids=()
+pids=()
 
 cleanup() {
 	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
@@ -16,27 +17,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# ok TITLE COMMAND...: one TAP line.
-ok() {
-	local title=$1
-	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $title"
-	else
-		failed=$((failed + 1))
-		echo "not ok $n - $title"
-		[ ! -f "$T/result" ] || sed 's/^/# /' "$T/result"
-	fi
-}
-skip() {
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
+on_failure() { [ ! -f "$T/result" ] || sed 's/^/# /' "$T/result"; }
 
 # --- a tree ---
 
-git_() { git -c user.name=T -c user.email=t@example.org -c init.defaultBranch=main "$@"; }
 
 make_tree() {
 	mkdir -p "$1/scripts/kconfig" "$1/mm" "$1/kernel" "$1/arch/arm/odd"
@@ -415,5 +399,4 @@ ok "an unknown architecture" malformed "$(job "$BASE" x arch='"z80"')" 'not know
 ok "a relative path" malformed "$(job "$BASE" x slot='"slot"')" 'not an absolute path'
 ok "a fraction of a job" malformed "$(job "$BASE" x jobs=0.5)" 'not a whole number'
 
-echo "1..$n"
-[ "$failed" = 0 ]
+done_testing
