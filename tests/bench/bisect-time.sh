@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # From noisy times alone: `mmbisect bisect --class time` beside a scripted `git bisect run` that takes five runs of each commit and their
 # median, on the same histories of some 64 commits, same machine, config and warm O= trees, each with a state of its own.
-# SEEDS="1 2 3" (default 1). Prints one line for each way and seed, and the ratio.
+# SEEDS="1 2 3" (default 1). Prints one line for each way and seed, the ratio, and the sum. Nothing else may run on the machine.
 set -eu
 cd "$(dirname "$0")/../.."
 seeds=${SEEDS:-1}
@@ -13,6 +13,8 @@ export work mmbisect
 
 field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1]))[process.argv[2]]' "$1" "$2"; }
 now() { date +%s.%N; }
+# What a state has built and booted so far.
+count() { sqlite3 -readonly "$work/$1/mmbisect.db" "SELECT (SELECT count(*) FROM build WHERE cached = 0), (SELECT count(*) FROM run)" | tr '|' ' '; }
 # Median sys time of five runs; the state keeps what was built.
 median() { # median REV
 	"$mmbisect" run --repo "$work/base.git" --workload thread-stack --class time --times 5 --state "$work/git" --quiet --json "$1" |
@@ -21,6 +23,7 @@ median() { # median REV
 export -f median
 
 bash tests/demo/make-base.sh "$work/base.git"
+total_ours=0 total_theirs=0 n=0 right_ours=0 right_theirs=0
 for seed in $seeds; do
 	history=$work/history-$seed.json
 	node tests/demo/make-history.mjs --repo "$work/base.git" --seed "$seed" --commits 70 --json "$history"
@@ -39,6 +42,7 @@ for seed in $seeds; do
 			`${d.cost.builds} builds, ${d.cost.boots} boots, ${Number(process.argv[4]).toFixed(0)} s  (${d.verdict}: ${d.reason})`);
 	' "$work/judge-$seed.json" "$seed" "$culprit" "$ours"
 
+	read -r builds_before boots_before <<<"$(count git)"
 	begin=$(now)
 	threshold=$(echo "($(median "$good") + $(median "$bad")) / 2" | bc -l)
 	export threshold
@@ -55,8 +59,14 @@ for seed in $seeds; do
 	) >"$work/git-$seed.log" 2>&1 || true
 	theirs=$(echo "$(now) - $begin" | bc)
 	answer=$(git -C "$work/clone" bisect log | sed -n 's/^# first bad commit: \[\([0-9a-f]*\)\].*/\1/p')
-	steps=$(git -C "$work/clone" bisect log | grep -c '^git bisect [gbs]' || true)
-	printf 'seed %s  git bisect run  %s  %d steps of 5 boots, %.0f s\n' "$seed" \
-		"$([ "$answer" = "$culprit" ] && echo right || echo WRONG)" "$steps" "$theirs"
+	read -r builds boots <<<"$(count git)"
+	printf 'seed %s  git bisect run  %s  %d builds, %d boots, %.0f s\n' "$seed" \
+		"$([ "$answer" = "$culprit" ] && echo right || echo WRONG)" $((builds - builds_before)) $((boots - boots_before)) "$theirs"
 	printf 'seed %s  ratio           %.2f\n' "$seed" "$(echo "$ours / $theirs" | bc -l)"
+	n=$((n + 1))
+	[ "$(field "$work/judge-$seed.json" culprit)" != "$culprit" ] || right_ours=$((right_ours + 1))
+	[ "$answer" != "$culprit" ] || right_theirs=$((right_theirs + 1))
+	total_ours=$(echo "$total_ours + $ours" | bc) total_theirs=$(echo "$total_theirs + $theirs" | bc)
 done
+printf 'all     mmbisect right %d of %d, git bisect run %d of %d, ratio %.2f\n' "$right_ours" "$n" "$right_theirs" "$n" \
+	"$(echo "$total_ours / $total_theirs" | bc -l)"
