@@ -94,7 +94,7 @@ static int check_range(const struct cli *cli, const struct bisect *b, struct err
 	_cleanup_(graph_done) struct graph graph = { 0 };
 	int r = repo_open_read_only(cli->repo, err, &repo);
 
-	return r < 0 ? r : repo_range(repo, b->oids[0], b->oids[1], err, &graph);
+	return r < 0 ? r : repo_question(repo, b->oids[0], b->oids[1], NULL, err, &graph);
 }
 
 static int print_answer(const struct cli *cli, const json_t *document)

@@ -125,8 +125,8 @@ int detect_search(const struct look *l, const struct suspicion *s, struct error 
 			   s->before, s->after, r < 0 ? "the history cannot be read" : "the branch has moved back");
 		return OUTCOME_UNRELATED;
 	}
-	/* A rebased branch: the search starts where the two part, and its anchors tell whether the change lies behind that. */
-	return add_search(l, s, base, err);
+	/* Of a rebased branch the search looks at once where the two part: was it the old branch that had something better? */
+	return add_search(l, s, s->good, err);
 }
 
 static int compare(const struct look *l, const struct want_result *tip, const struct values *before, const struct values *after,

@@ -241,6 +241,20 @@ static void add_noise(const struct sources *x, json_t *doc)
 		(void)json_object_set_new(doc, "phase", json_string(decision_phase_name(d->phase)));
 }
 
+/* Ends that have diverged: from which of their merge bases on was searched, or which one shows that good has changed. */
+static void add_diverged(const struct sources *x, json_t *doc)
+{
+	const struct session *s = x->s;
+	const char *base = s->bad_base ? s->graph.oids[s->bad_base] : s->question.base;
+
+	if (!base)
+		return;
+	(void)json_object_set_new(doc, "base", json_string(base));
+	(void)json_object_set_new(doc, "side", json_string(s->bad_base ? "good" : "bad"));
+	(void)json_object_set_new(doc, "range",
+				  json_pack("{s:s, s:s}", "good", base, "bad", s->bad_base ? s->question.good : s->question.bad));
+}
+
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
@@ -257,6 +271,7 @@ static int add_question(const struct sources *x, json_t *doc)
 	if (!part)
 		return -ENOMEM;
 	(void)json_object_update(doc, part);
+	add_diverged(x, doc);
 	if (str_eq(q->verdict, "set"))
 		(void)json_object_set_new(doc, "first_bad", json_string(x->s->graph.oids[x->d->first_bad]));
 	(void)json_object_set_new(doc, "reproduce",

@@ -188,7 +188,7 @@ int export_search(struct db *db, struct repo *repo, const struct paths *paths, c
 {
 	_cleanup_(export_done) struct export x = { .db = db, .repo = repo, .search = search };
 	_cleanup_json_ json_t *recording = NULL;
-	int r = repo_range(repo, search->good, search->bad, err, &x.graph);
+	int r = repo_question(repo, search->good, search->bad, search->base, err, &x.graph);
 
 	if (r >= 0)
 		r = find_series(&x, err);

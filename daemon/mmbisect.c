@@ -32,7 +32,7 @@ static const struct cli_option {
 	const char *name, *argument, *help;
 } options[] = {
 	{ 'r', "repo", "DIR", "kernel repository: work tree, worktree or bare; it is only read" },
-	{ 'g', "good", "REV", "commit that was still fine; older than --bad" },
+	{ 'g', "good", "REV", "commit that was still fine; may be on another branch than --bad" },
 	{ 'b', "bad", "REV", "commit that is slow" },
 	{ 'w', "workload", "NAME", "what is measured (configs/workloads/)" },
 	{ 'a', "arch", "ARCH", "x86_64 (default) or arm64" },

@@ -105,7 +105,7 @@ static int read_marks(struct engine *e, const struct session *s, struct session_
 	o->marks = calloc(marks.n, sizeof(*o->marks));
 	if (!o->marks)
 		return -ENOMEM;
-	for (size_t i = 0; i < marks.n; i++) {
+	for (size_t i = (size_t)s->question.base_marks; i < marks.n; i++) {
 		int node = graph_find(&s->graph, marks.items[i].oid);
 
 		if (node >= 0)
@@ -148,7 +148,7 @@ static int read_options(struct engine *e, struct session *s, const struct worklo
 {
 	struct judge_options *opt = &o->options;
 
-	*opt = (struct judge_options){ .first_parent = s->question.first_parent,
+	*opt = (struct judge_options){ .first_parent = s->question.first_parent && !s->graph.n_bases,
 				       .claim = s->question.claim,
 				       .max_runs = (unsigned)s->question.max_runs,
 				       .run_seconds = run_seconds(e, o),

@@ -44,17 +44,20 @@ int graph_find(const struct graph *g, const char *oid)
 	return -ENOENT;
 }
 
-/* Object ids of good and then all of (good, bad], parents first. */
-static int walk(struct repo *repo, const char *good, const char *bad, struct error *err, git_oid **ret, size_t *ret_n)
+/* Object ids of `first` and then all of bad's history without that of `hide` and `first`, parents first. */
+static int walk(struct repo *repo, const char *first, const char *hide, const char *bad, struct error *err, git_oid **ret,
+		size_t *ret_n)
 {
 	_cleanup_free_ git_oid *ids = NULL;
 	size_t n = 0, capacity = 0;
 	git_revwalk *walker = NULL;
-	git_oid good_id, bad_id, id;
+	git_oid first_id, hide_id, bad_id, id;
 	int r = git_revwalk_new(&walker, repo->mirror);
 
 	if (r >= 0)
-		r = git_oid_fromstr(&good_id, good);
+		r = git_oid_fromstr(&first_id, first);
+	if (r >= 0)
+		r = git_oid_fromstr(&hide_id, hide);
 	if (r >= 0)
 		r = git_oid_fromstr(&bad_id, bad);
 	if (r >= 0)
@@ -62,8 +65,10 @@ static int walk(struct repo *repo, const char *good, const char *bad, struct err
 	if (r >= 0)
 		r = git_revwalk_push(walker, &bad_id);
 	if (r >= 0)
-		r = git_revwalk_hide(walker, &good_id);
-	id = r >= 0 ? good_id : (git_oid){ 0 };
+		r = git_revwalk_hide(walker, &first_id);
+	if (r >= 0)
+		r = git_revwalk_hide(walker, &hide_id);
+	id = r >= 0 ? first_id : (git_oid){ 0 };
 	while (r >= 0) {
 		if (n > RANGE_MAX) {
 			git_revwalk_free(walker);
@@ -137,19 +142,14 @@ static int fill(struct repo *repo, const git_oid *ids, size_t n, struct graph *g
 	return 0;
 }
 
-int repo_range(struct repo *repo, const char *good, const char *bad, struct error *err, struct graph *ret)
+int repo_range_from(struct repo *repo, const char *first, const char *hide, const char *bad, struct error *err,
+		    struct graph *ret)
 {
 	_cleanup_free_ git_oid *ids = NULL;
 	_cleanup_(graph_done) struct graph g = { 0 };
 	size_t n;
-	int r = repo_is_ancestor(repo, good, bad);
+	int r = walk(repo, first, hide, bad, err, &ids, &n);
 
-	if (r < 0)
-		return error_set(err, r, "cannot read the history from %.12s to %.12s", good, bad);
-	if (r == 0 || strcmp(good, bad) == 0)
-		return error_set(err, -EDOM, "good %.12s is not older than bad %.12s%s", good, bad,
-				 r ? ": they are the same commit" : ": it is no ancestor of it");
-	r = walk(repo, good, bad, err, &ids, &n);
 	if (r < 0)
 		return r;
 	r = fill(repo, ids, n, &g);
@@ -158,4 +158,19 @@ int repo_range(struct repo *repo, const char *good, const char *bad, struct erro
 	*ret = g;
 	g = (struct graph){ 0 };
 	return 0;
+}
+
+int repo_range(struct repo *repo, const char *good, const char *bad, struct error *err, struct graph *ret)
+{
+	int r = repo_is_ancestor(repo, good, bad);
+
+	if (r < 0)
+		return error_set(err, r, "cannot read the history from %.12s to %.12s", good, bad);
+	if (strcmp(good, bad) == 0)
+		return error_set(err, -EDOM, "good %.12s is not older than bad: they are the same commit", good);
+	if (r == 0)
+		return error_set(err, -EDOM, "good %.12s is not older than bad %.12s: %s", good, bad,
+				 repo_is_ancestor(repo, bad, good) == 1 ? "bad is the older one; are they swapped?" :
+									  "it is no ancestor of it");
+	return repo_range_from(repo, good, good, bad, err, ret);
 }

@@ -51,9 +51,17 @@ struct graph {
 	struct judge_dag dag;
 	char **oids;
 	char **tree_oids;
+	int n_bases; /* > 0: good, so many merge bases, bad; see repo_question() */
 };
 /* -EDOM when good is no ancestor of bad; -E2BIG over 100 000 commits. */
 int repo_range(struct repo *repo, const char *good, const char *bad, struct error *err, struct graph *ret);
+/*
+ * The same for a question whose ends may have diverged. What is to be known first then is which of them has changed: the graph is
+ * good, its merge bases with bad (several in a criss-cross) as its children, and bad as the child of all of these. With `base`, where
+ * the search goes on: node 0 is base, the others are what bad has and good has not. -EDOM: no common history, or bad is the older one.
+ */
+int repo_question(struct repo *repo, const char *good, const char *bad, const char *base /* may be NULL */, struct error *err,
+		  struct graph *ret);
 void graph_done(struct graph *graph);
 int graph_find(const struct graph *graph, const char *oid); /* node or -ENOENT */
 

@@ -2,7 +2,7 @@
 #ifndef MMB_SESSION_INTERNAL_H
 #define MMB_SESSION_INTERNAL_H
 
-/* Shared by session.c (search), observe.c (what there is), verify.c (proof) and document.c (answer) only. */
+/* Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), verify.c (proof) and document.c (answer) only. */
 #include "daemon/judge/judge.h"
 #include "daemon/plan.h"
 #include "daemon/rows.h"
@@ -18,6 +18,8 @@ struct session {
 	bool rows_made;
 	struct commit fix; /* oid NULL: none known */
 	char *fix_ref;
+	int bad_base;	/* the ends have diverged, and this node of the graph, a merge base, is like bad; 0: none */
+	int next_start; /* they have, and the search goes on from this one; -1: it does not */
 	char reason[200];	    /* why it gave up or broke; "" else */
 	struct session_estimate estimate;
 	struct session *next;
@@ -43,6 +45,9 @@ struct session_estimate session_progress(const struct session_obs *obs, const st
 /* The observations, and what the judge makes of them. Both are the caller's on success; the decision borrows nothing. */
 int session_decide(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret_obs,
 		   struct judge_decision *ret_decision);
+
+/* What a decision means for ends that have diverged, as long as their merge bases are looked at: bad_base and next_start. */
+void session_weigh_bases(struct session *session, const struct session_obs *obs, struct judge_decision *decision);
 
 /* Measures the proof and ends the search. */
 enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };

@@ -43,6 +43,14 @@ static struct session *find_session(struct engine *e, int64_t id)
 	return NULL;
 }
 
+static int load_graph(struct engine *e, struct session *s, struct error *err)
+{
+	graph_done(&s->graph);
+	(void)judge_memo_free(s->memo);
+	s->memo = judge_memo_new(); /* without it the judge is slower */
+	return repo_question(e->repo, s->question.good, s->question.bad, s->question.base, err, &s->graph);
+}
+
 static int session_get(struct engine *e, int64_t id, struct error *err, struct session **ret)
 {
 	_cleanup_(session_freep) struct session *s = NULL;
@@ -58,10 +66,9 @@ static int session_get(struct engine *e, int64_t id, struct error *err, struct s
 	r = db_search_get(e->db, id, &s->question);
 	if (r < 0)
 		return error_errno(err, r, "search %lld", (long long)id);
-	r = repo_range(e->repo, s->question.good, s->question.bad, err, &s->graph);
+	r = load_graph(e, s, err);
 	if (r < 0)
 		return r;
-	s->memo = judge_memo_new(); /* without it the judge is slower */
 	s->next = e->sessions;
 	e->sessions = s;
 	*ret = TAKE_PTR(s);
@@ -95,7 +102,10 @@ int session_decide(struct engine *e, struct session *s, struct error *err, struc
 	if (r < 0)
 		return r;
 	r = judge_next(&s->graph.dag, ret_obs->obs, &ret_obs->options, ret_decision);
-	return r < 0 ? error_errno(err, r, "judge") : 0;
+	if (r < 0)
+		return error_errno(err, r, "judge");
+	session_weigh_bases(s, ret_obs, ret_decision);
+	return 0;
 }
 
 enum { ASK_AGAIN, ASK_WAIT, ASK_CONCLUDED, ASK_BROKEN };
@@ -229,6 +239,37 @@ static int conclude(struct engine *e, struct session *s, const struct judge_deci
 	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
+/* The question and its state as the database has them now. */
+static int reread(struct engine *e, struct session *s, struct error *err)
+{
+	struct search now = { 0 };
+	int r = db_search_get(e->db, s->id, &now);
+
+	if (r < 0)
+		return error_errno(err, r, "search %lld", (long long)s->id);
+	search_done(&s->question);
+	s->question = now;
+	return 0;
+}
+
+/* The merge bases are like good: from here on the search is an ordinary one. */
+static int go_on_from_base(struct engine *e, struct session *s, const struct judge_decision *d, struct error *err)
+{
+	const char *base = s->graph.oids[s->next_start];
+	const struct search_entry entry = decision_entry(d, "base", base);
+	int r = log_entry(e, s, &entry, err);
+
+	if (r < 0)
+		return r;
+	r = db_search_set_base(e->db, s->id, base);
+	if (r < 0)
+		return error_errno(err, r, "database");
+	r = reread(e, s, err);
+	if (r >= 0)
+		r = load_graph(e, s, err);
+	return r < 0 ? r : ASK_AGAIN;
+}
+
 /*
  * The runs of a decision that weighs noise belong together: the judge is asked again when all of them have ended, so that it
  * decides on the same data whenever this process was killed. 1: some have not.
@@ -272,26 +313,13 @@ static int search_phase(struct engine *e, struct session *s, struct error *err)
 		if (r < 0)
 			return r;
 		s->estimate = session_progress(&o, &d);
-		if (d.action == JUDGE_DONE)
+		if (d.action == JUDGE_DONE && s->next_start < 0)
 			return conclude(e, s, &d, err);
-		r = ask(e, s, &d, &o, err);
+		r = d.action == JUDGE_DONE ? go_on_from_base(e, s, &d, err) : ask(e, s, &d, &o, err);
 		if (r != ASK_AGAIN)
 			return r;
 	}
 	return error_set(err, -ELOOP, "search %lld asks for what is there already", (long long)s->id);
-}
-
-/* The question and its state as the database has them now. */
-static int reread(struct engine *e, struct session *s, struct error *err)
-{
-	struct search now = { 0 };
-	int r = db_search_get(e->db, s->id, &now);
-
-	if (r < 0)
-		return error_errno(err, r, "search %lld", (long long)s->id);
-	search_done(&s->question);
-	s->question = now;
-	return 0;
 }
 
 /* After a restart with other tools the verdict may have no samples of today's identity: 1 it stands, 0 searched anew. */

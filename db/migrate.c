@@ -13,8 +13,9 @@
 SCHEMA(001);
 SCHEMA(002);
 SCHEMA(003);
+SCHEMA(004);
 
-static const char *const migrations[] = { mmb_schema_001, mmb_schema_002, mmb_schema_003 };
+static const char *const migrations[] = { mmb_schema_001, mmb_schema_002, mmb_schema_003, mmb_schema_004 };
 
 static int migrate_one(struct db *db, size_t version, struct error *err)
 {

@@ -6,12 +6,13 @@
 
 #define COLUMNS                                                                                    \
 	"id, tree, ref, good, bad, workload, arch, metric, class, state, verdict, culprit, document, first_parent,"  \
-	" created_ns, ended_ns, claim, max_runs, judged_run"
+	" created_ns, ended_ns, claim, max_runs, judged_run, base, base_marks"
 
 void search_done(struct search *s)
 {
 	char *const fields[] = { s->tree,   s->ref,   s->good,	  s->bad,     s->workload, s->arch,
-				 s->metric, s->class, s->state, s->verdict, s->culprit,  s->document };
+				 s->metric, s->class, s->state, s->verdict, s->culprit,  s->document,
+				 s->base };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		free(fields[i]);
@@ -37,13 +38,15 @@ static int read_search(sqlite3_stmt *q, struct search *s)
 			      .ended_ns = sqlite3_column_int64(q, 15),
 			      .claim = sqlite3_column_double(q, 16),
 			      .max_runs = sqlite3_column_int64(q, 17),
-			      .judged_run = sqlite3_column_int64(q, 18) };
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (db_column_dup(q, (int)i + 1, fields[i]) < 0) {
-			search_done(s);
-			return -ENOMEM;
-		}
-	return 0;
+			      .judged_run = sqlite3_column_int64(q, 18),
+			      .base_marks = sqlite3_column_int64(q, 20) };
+	int r = db_column_dup(q, 19, &s->base);
+
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(fields); i++)
+		r = db_column_dup(q, (int)i + 1, fields[i]);
+	if (r < 0)
+		search_done(s);
+	return r < 0 ? -ENOMEM : 0;
 }
 
 int db_search_add(struct db *db, const struct search *s, uint64_t now_ns, int64_t *ret_id)
@@ -138,6 +141,13 @@ int db_search_set_verdict(struct db *db, int64_t id, const char *state, const ch
 		      "UPDATE search SET state = ?1, verdict = ?2, culprit = ?3, judged_run ="
 		      " CASE WHEN ?1 <> 'searching' THEN (SELECT coalesce(max(id), 0) FROM run) END WHERE id = ?4",
 		      "sssi", state, verdict, culprit, id);
+}
+
+int db_search_set_base(struct db *db, int64_t id, const char *base)
+{
+	return db_run(db, NULL, NULL,
+		      "UPDATE search SET base = ?1, base_marks = (SELECT count(*) FROM search_mark WHERE search_id = ?2) WHERE id = ?2",
+		      "si", base, id);
 }
 
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns)

@@ -12,6 +12,8 @@ struct search {
 	char *state;   /* searching, verifying, done */
 	char *verdict; /* culprit, set, not-reproduced, gave-up; NULL while searching */
 	char *culprit, *document;
+	char *base;	    /* of ends that have diverged: where the search goes on; NULL: not known yet, or not needed */
+	int64_t base_marks; /* so many of its first marks belong to the question what base is */
 	int64_t created_ns, ended_ns;
 	double claim;	  /* relative change that made somebody ask; 0: not known */
 	int64_t max_runs; /* budget of a search that weighs noise; 0: the judge's own */
@@ -41,6 +43,8 @@ int db_search_unsettled(struct db *db, struct search_list *ret);
 int db_search_settle(struct db *db, int64_t id);
 /* Also remembers up to which run it was judged; state "searching" forgets it. */
 int db_search_set_verdict(struct db *db, int64_t id, const char *state, const char *verdict, const char *culprit);
+/* The ends have diverged, and their merge base is like good. The marks until now were for this question. */
+int db_search_set_base(struct db *db, int64_t id, const char *base);
 int db_search_end(struct db *db, int64_t id, const char *document, uint64_t now_ns);
 
 struct search_entry {

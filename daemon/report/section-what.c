@@ -69,7 +69,8 @@ static void add_traced(struct str *out, const json_t *document, const char *to)
 	add_of(out, " of ", document, "tree");
 	add_of(out, " ", document, "ref");
 	add_range(out, document);
-	(void)str_addf(out, " ends at %s:", to);
+	(void)str_addf(out, "%s ends at %s:",
+		       json_get_string(document, "base") ? ", from the merge base of good and bad on," : "", to);
 }
 
 static void greet_culprit(struct str *out, const json_t *document)
@@ -101,11 +102,13 @@ static void greet_without(struct str *out, const json_t *document, const char *w
 static void greet_not_reproduced(struct str *out, const json_t *document)
 {
 	const char *relation = json_get_string(json_object_get(document, "change"), "relation");
+	const char *what = "measured no change for the worse between good and bad in";
 
-	greet_without(out, document,
-		      str_eq(relation, "improved") ?
-			      "measured the opposite of what was asked for: bad is better than good in" :
-			      "measured no change for the worse between good and bad in");
+	if (str_eq(relation, "improved"))
+		what = "measured the opposite of what was asked for: bad is better than good in";
+	if (str_eq(json_get_string(document, "side"), "good"))
+		what = "found the change on the good side: good has a commit, which bad has not, that improved";
+	greet_without(out, document, what);
 }
 
 static void greet_gave_up(struct str *out, const json_t *document)

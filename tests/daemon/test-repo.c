@@ -163,6 +163,19 @@ static void test_range(void)
 		is_int(repo_merge_base(repo, a, oldside1, &base), 0, "merge base");
 		is_str(base, root, "is it");
 		is_int(repo_merge_base(repo, a, alone1, &base), -ENOENT, "there is none");
+		_cleanup_(graph_done) struct graph ends = { 0 }, from = { 0 }, no = { 0 };
+		_cleanup_error_ struct error err = ERROR_INIT;
+
+		is_int(repo_question(repo, a, oldside1, NULL, &err, &ends), 0, "ends that have diverged");
+		ok(ends.n_bases == 1 && ends.dag.n == 3, "good, its merge base, bad");
+		ok(ends.dag.n == 3 && strcmp(ends.oids[1], root) == 0, "the base is in the middle");
+		is_int(judge_dag_check(&ends.dag), 0, "a graph that the judge takes");
+		is_int(repo_question(repo, a, oldside1, root, &err, &from), 0, "from the base on");
+		ok(from.n_bases == 0 && strcmp(from.oids[0], root) == 0, "the base is the good end");
+		is_int(graph_find(&from, a), -ENOENT, "good is not in it");
+		is_int(repo_question(repo, a, alone1, NULL, &err, &no), -EDOM, "no common history");
+		error_done(&err);
+		is_int(repo_question(repo, tip, s1, NULL, &err, &no), -EDOM, "bad is the older one");
 	}
 }
 

@@ -360,6 +360,41 @@ static void test_merge(void)
 	world_done(&w);
 }
 
+/*
+ * The graph of ends that have diverged: good, their merge bases as its children, bad as the child of all bases. Which of
+ * them is like bad is what the search says.
+ */
+static void test_bases(void)
+{
+	int wrong = 0, most = 0;
+
+	for (int k = 1; k <= 6; k++)
+		for (int like_bad = 0; like_bad < 1 << k; like_bad++) {
+			struct judge_decision d;
+			struct world w;
+
+			world_init(&w, k + 2, 2 * k);
+			for (int i = 1; i <= k; i++)
+				world_edge(&w, i, 0);
+			for (int i = 1; i <= k; i++)
+				world_edge(&w, k + 1, i);
+			for (int i = 1; i <= k; i++)
+				w.bad[i] = like_bad & 1 << (i - 1);
+			w.bad[k + 1] = true;
+			if (!world_search(&w, &exact, false, &d)) {
+				wrong++;
+			} else {
+				wrong += d.verdict != JUDGE_CULPRIT || !w.bad[d.culprit] ||
+					 (d.culprit == k + 1) != (like_bad == 0);
+				judge_decision_done(&d);
+			}
+			most = w.tests > most ? w.tests : most;
+			world_done(&w);
+		}
+	is_int(wrong, 0, "a merge base like bad is named, bad only when no base is");
+	ok(most <= 6, "by at most one run a base");
+}
+
 static void test_bad_graphs(void)
 {
 	const int start[] = {0, 0, 1, 2}, forward[] = {2, 1}, self[] = {1, 1}, loose[] = {0, 0},
@@ -386,6 +421,7 @@ int main(int argc, char **argv)
 	test_weights();
 	test_strands();
 	test_merge();
+	test_bases();
 	test_random_graphs(0, 600);
 	test_random_graphs(15, 600);
 	test_random_graphs(50, 300);
