@@ -21,7 +21,7 @@ struct cli {
 	unsigned times;	   /* 0: default */
 	unsigned max_runs; /* 0: the judge's own */
 	/* simulate */
-	const char *scenario, *method;
+	const char *scenario, *method, *pool;
 	const char *reason; /* accept, known, wrong */
 	unsigned trials, seed, trial, jobs; /* 0: default */
 	bool seed_given, trial_given, table, power;

@@ -3,10 +3,13 @@
 #include "daemon/cli.h"
 
 #include "daemon/simulate/batch.h"
+#include "daemon/simulate/pool.h"
+#include "lib/fs.h"
 #include "lib/json.h"
 #include "lib/str.h"
 
 #define SEED_DEFAULT 1
+#define POOL_FILE_MAX (16 << 20)
 
 /* One trial alone, with each decision. */
 static int run_trial(const struct cli *cli, const struct batch *s, struct error *err)
@@ -36,10 +39,28 @@ static int print_document(const struct cli *cli, const struct batch *s)
 	_cleanup_json_ json_t *document = json_pack("{s:s, s:s, s:s, s:i, s:O}", "kind", "simulate", "shows",
 						    cli->table ? "table" :
 						    cli->power ? "power" :
+						    cli->pool  ? "pool" :
 								 "scenarios",
 						    "method", s->method->name, "seed", (int)s->seed, "rows", s->rows);
 
 	return document ? cli_print_json(document) : -ENOMEM;
+}
+
+static int run_pool(const struct cli *cli, struct batch *s, struct error *err)
+{
+	_cleanup_json_ json_t *document = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(world_pool_done) struct world_pool pool = { 0 };
+	json_error_t at;
+	int r = fs_read(cli->pool, POOL_FILE_MAX, &text, NULL);
+
+	if (r < 0)
+		return error_errno(err, r, "%s", cli->pool);
+	document = json_loads(text, 0, &at);
+	if (!document)
+		return error_set(err, -EINVAL, "%s: line %d: %s", cli->pool, at.line, at.text);
+	r = world_pool_read(document, cli->metric, err, &pool);
+	return r < 0 ? r : batch_pool(s, &pool, err);
 }
 
 static int simulate(const struct cli *cli, struct batch *s, struct error *err)
@@ -53,6 +74,8 @@ static int simulate(const struct cli *cli, struct batch *s, struct error *err)
 		return r;
 	if (cli->trial_given)
 		return run_trial(cli, s, err);
+	if (cli->pool)
+		return run_pool(cli, s, err);
 	if (cli->table)
 		return batch_table(s, err);
 	return cli->power ? batch_power(s, err) : batch_scenarios(s, cli->scenario, err);

@@ -23,7 +23,7 @@ static const struct cli_verb verbs[] = {
 	{ "known", cmd_known, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is known, and not mailed (again)" },
 	{ "wrong", cmd_wrong, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is not true, and not mailed (again)" },
 	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
-	{ "simulate", cmd_simulate, "SMTeiJBPjqv", "[--scenario ID | --table | --power] [OPTIONS]",
+	{ "simulate", cmd_simulate, "SMTeiJBPLmjqv", "[--scenario ID | --table | --power | --pool FILE] [OPTIONS]",
 	  "how good the search is where the truth is known: made-up histories, noise and costs" },
 };
 
@@ -56,6 +56,7 @@ static const struct cli_option {
 	{ 'J', "jobs", "N", "processes at once (default: one a core)" },
 	{ 'B', "table", NULL, "all methods side by side" },
 	{ 'P', "power", NULL, "right answers and cost over the size of the change" },
+	{ 'L', "pool", "FILE", "all methods among real noise: a document of compare or run --json" },
 	{ 'q', "quiet", NULL, "no progress" },
 	{ 'v', "verbose", NULL, "say more" },
 };
@@ -196,7 +197,7 @@ static int set_option(struct cli *cli, char letter, const char *argument)
 		{ 'F', NULL, &cli->first_parent }, { 'N', NULL, &cli->no_verify },   { 'q', NULL, &cli->quiet },
 		{ 'v', NULL, &cli->verbose },	   { 'S', &cli->scenario, NULL },    { 'M', &cli->method, NULL },
 		{ 'B', NULL, &cli->table },	   { 'P', NULL, &cli->power },	     { 'x', NULL, &cli->export },
-		{ 'y', &cli->reason, NULL },
+		{ 'y', &cli->reason, NULL },	   { 'L', &cli->pool, NULL },
 	};
 	int r = set_number(cli, letter, argument);
 

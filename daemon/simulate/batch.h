@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "daemon/simulate/pool.h"
 #include "daemon/simulate/tally.h"
 #include "lib/error.h"
 
@@ -38,6 +39,8 @@ int batch_scenarios(struct batch *s, const char *pattern, struct error *err);
 int batch_table(struct batch *s, struct error *err);
 /* Right answers and cost over the size of the change. */
 int batch_power(struct batch *s, struct error *err);
+/* All methods among the noise of real runs. -EINVAL: the pool has no change for the worse. */
+int batch_pool(struct batch *s, const struct world_pool *pool, struct error *err);
 
 /* Private to the room: one cell. */
 int batch_run(struct batch *s, const struct world_options *world,

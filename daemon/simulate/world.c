@@ -288,11 +288,23 @@ static int runs_grow(struct world_runs *runs)
 	return 0;
 }
 
+/* A real run of the side that the node is on. */
+static double pool_value(struct world *w, int node)
+{
+	const struct world_pool *pool = w->options.pool;
+	const bool bad = w->level[node] > 0;
+
+	return bad ? pool->bad[rng_below(&w->noise, (int)pool->n_bad)]
+		   : pool->good[rng_below(&w->noise, (int)pool->n_good)];
+}
+
 int world_run(struct world *w, int node, unsigned char layout, double *ret_value)
 {
 	int image = w->image[node];
 	struct world_runs *runs = &w->of_image[image];
-	double value = WORLD_LEVEL + w->level[node] + jitter(w, image, layout) + run_noise(w);
+	double value = w->options.pool ? pool_value(w, node)
+				       : WORLD_LEVEL + w->level[node] +
+						 jitter(w, image, layout) + run_noise(w);
 
 	if (runs->n == runs->capacity && runs_grow(runs) < 0)
 		return -ENOMEM;

@@ -18,6 +18,7 @@
 
 #include "daemon/judge/judge.h"
 #include "daemon/simulate/graph.h"
+#include "daemon/simulate/pool.h"
 #include "daemon/simulate/rng.h"
 
 #define WORLD_LEVEL 100.0
@@ -42,6 +43,7 @@ struct world_options {
 	double noop;		    /* share of commits whose image is their first parent's */
 	unsigned char layouts;	    /* variants that can be built; 0 is 1 */
 	unsigned slots;		    /* runs and builds at once; 0 is 1 */
+	const struct world_pool *pool; /* borrowed; not NULL: runs are drawn from it, no other noise is made */
 };
 
 /* All runs of one image, as the observations list them. */

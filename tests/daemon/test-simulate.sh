@@ -54,6 +54,35 @@ ok 'a power curve is ten rows' json \
 simulate --quiet --power --trials 1 --method bis3
 ok 'or a table' [ "$(grep -Ec '^ *[0-9.]+( +[0-9.]+){7}$' stdout)" = 10 ]
 
+# Two rows of real-looking runs, far apart.
+pool() { # BETTER GOOD BAD > FILE
+	node -e '
+		const row = (name, m, better) => ({ row: name, metrics: { time: { sys: { better, values: Array.from({ length: 20 },
+			(_, i) => better === "higher" ? 1 / (m * (1 + (i * 7 % 20 - 9.5) / 300)) : m * (1 + (i * 7 % 20 - 9.5) / 300)) } } } });
+		const [better, ...m] = process.argv.slice(1);
+		console.log(JSON.stringify({ kind: "compare", metric: "sys", rows: m.map((v, i) => row("AB"[i], +v, better)) }))' "$@"
+}
+pool lower 2 2.4 >pool.json
+simulate --quiet --pool pool.json --trials 20 --json
+ok 'real runs: every method at two lengths, and where nothing changed' json \
+	'd.shows == "pool" && d.rows.length == 24 && d.rows.filter(r => !r.changed).length == 2'
+ok 'the judge finds the commit in them' json 'd.rows.filter(r => r.method == "judge" && r.changed).every(r => r.right == 100)'
+ok 'and accuses nobody where there is nothing' json 'd.rows.filter(r => !r.changed).every(r => r.wrong == 0)'
+ok 'the change and the spread are those of the runs' json \
+	'd.rows[0].change > 0.19 && d.rows[0].change < 0.21 && d.rows[0].spread > 0.01 && d.rows[0].spread < 0.04'
+pool higher 2 2.4 >pool.json
+simulate --quiet --pool pool.json --trials 20 --json
+ok 'more is better: its reciprocal is what grows' json \
+	'd.rows[0].change > 0.19 && d.rows[0].change < 0.21 && d.rows.find(r => r.method == "judge").right == 100'
+pool lower 2 >pool.json
+simulate --quiet --pool pool.json --trials 20 --json
+ok 'one row: only that nothing changed' json 'd.rows.length == 2 && d.rows.every(r => !r.changed && r.wrong == 0)'
+pool lower 2 1.6 >better.json
+echo '{"kind":"compare","metric":"sys","rows":[{"row":"A","metrics":{"time":{"sys":{"values":[1,2,3]}}}}]}' >few.json
+echo '{"kind":"compare","metric":"sys","rows":[{"row":"A","metrics":{"time":{"sys":{"values":[1,2,3,0,5]}}}}]}' >zero.json
+echo '{' >broken.json
+touch first
+
 while IFS='|' read -r title arguments; do
 	# shellcheck disable=SC2086
 	simulate $arguments
@@ -66,6 +95,12 @@ a document of one trial|--scenario B1 --trial 3 --json
 no number of trials|--trials none
 no trials|--trials 0
 a word too many|B1
+a pool that gets better|--pool better.json
+a pool of three runs|--pool few.json
+a run that took no time|--pool zero.json
+a metric that the pool has not|--pool pool.json --metric real
+a pool that is no JSON|--pool broken.json
+a pool that is not there|--pool none.json
 EOF
 ok 'nothing was written' [ -z "$(find . -newer first -type f ! -name stdout ! -name stderr)" -a ! -e "$HOME" -a ! -e "$XDG_STATE_HOME" ]
 
