@@ -38,16 +38,15 @@ static void unlink_running(struct engine *e, struct running *run)
 /* May a job of this class start beside what runs? */
 static bool fits(const struct engine *e, const char *class)
 {
-	unsigned n = 0, limit = e->settings.max_parallel ? e->settings.max_parallel : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = 0, alike = 0;
+	bool time = str_eq(class, "time");
 
 	for (const struct running *run = e->running; run; run = run->next, n++) {
-		if (str_eq(run->class, "time"))
+		if (str_eq(run->class, "time") != time)
 			return false;
-		/* One build at a time: it uses all cores itself. */
-		if (str_eq(run->class, "build") && str_eq(class, "build"))
-			return false;
+		alike += str_eq(run->class, class);
 	}
-	return str_eq(class, "time") ? n == 0 : n < limit;
+	return alike < executor_slots(e->executor, class) && (time || n < executor_slots(e->executor, "exact"));
 }
 
 static int set_strings(struct engine *e, const struct job *job, json_t *spec)

@@ -6,7 +6,7 @@
  * From queued jobs to results. Leases what may run now, starts it on the executor, and records what comes back: the result and
  * the end of the job in one transaction.
  *
- * What may overlap: builds and `exact` runs, up to max_parallel; a `time` run has the host for itself.
+ * What may overlap is the executor's to say: builds and `exact` runs on this host; `time` runs with nothing but each other.
  * Infra results are retried with growing pauses and then end the job as failed; they say nothing about a commit.
  */
 #include "daemon/engine.h"

@@ -80,7 +80,7 @@ int engine_new(sd_event *loop, struct paths *paths, const struct engine_settings
 	r = open_state(e, err);
 	if (r < 0)
 		return r;
-	r = executor_new_local(loop, e->paths.bin, dispatch_notify, e, &e->executor);
+	r = executor_new_local(loop, e->paths.bin, &settings->limits, dispatch_notify, e, &e->executor);
 	if (r >= 0)
 		r = sd_event_add_defer(loop, &e->step_source, on_step_source, e);
 	if (r < 0)

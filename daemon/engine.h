@@ -48,7 +48,7 @@ struct running {
 };
 
 struct engine_settings {
-	unsigned max_parallel;	/* jobs at a time; 0: host cores */
+	struct executor_limits limits; /* what may be under way at once; 0: by the host */
 	unsigned verify_runs;	/* runs of a row on machines of class time; 0: not measured */
 	unsigned build_limit_seconds;
 	const char *tree; /* name for documents */

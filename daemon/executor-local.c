@@ -16,6 +16,7 @@ struct local {
 	struct executor base;
 	sd_event *loop;
 	char *bin_dir;
+	struct executor_limits limits;
 	executor_notify_fn notify;
 	void *userdata;
 	uint64_t last_handle;
@@ -133,6 +134,15 @@ static int local_cancel(struct executor *executor, uint64_t handle)
 	return -ENOENT;
 }
 
+static unsigned local_slots(const struct executor *executor, const char *class)
+{
+	const struct local *l = (const struct local *)executor;
+
+	if (str_eq(class, "build")) /* it uses all cores itself */
+		return 1;
+	return str_eq(class, "time") ? l->limits.time_hosts : l->limits.parallel;
+}
+
 static void local_free(struct executor *executor)
 {
 	struct local *l = as_local(executor);
@@ -149,9 +159,10 @@ static void local_free(struct executor *executor)
 }
 
 static const struct executor_ops local_ops = { .submit = local_submit, .poll = local_poll, .cancel = local_cancel,
-					       .free = local_free };
+					       .slots = local_slots, .free = local_free };
 
-int executor_new_local(sd_event *loop, const char *bin_dir, executor_notify_fn notify, void *userdata, struct executor **ret)
+int executor_new_local(sd_event *loop, const char *bin_dir, const struct executor_limits *limits, executor_notify_fn notify,
+		       void *userdata, struct executor **ret)
 {
 	struct local *l = calloc(1, sizeof(*l));
 
@@ -161,6 +172,8 @@ int executor_new_local(sd_event *loop, const char *bin_dir, executor_notify_fn n
 	}
 	l->base.ops = &local_ops;
 	l->loop = sd_event_ref(loop);
+	l->limits.parallel = limits->parallel ? limits->parallel : (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+	l->limits.time_hosts = MAX(limits->time_hosts, 1U);
 	l->notify = notify;
 	l->userdata = userdata;
 	*ret = &l->base;

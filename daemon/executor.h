@@ -3,8 +3,8 @@
 #define MMB_EXECUTOR_H
 
 /*
- * How a worker is started: submit, poll, cancel. `local` (executor-local.c) starts a child of this process; a batch system
- * such as Slurm fits behind the same three. The executor calls `notify` from the event loop whenever a poll would show
+ * How a worker is started: submit, poll, cancel, and how many at once. `local` (executor-local.c) starts a child of this process; a batch system
+ * such as Slurm fits behind the same four. The executor calls `notify` from the event loop whenever a poll would show
  * something new; it never decides what to do about it.
  */
 #include "lib/error.h"
@@ -34,6 +34,8 @@ struct executor_ops {
 	int (*submit)(struct executor *executor, const struct executor_job *job, struct error *err, uint64_t *ret_handle);
 	int (*poll)(struct executor *executor, uint64_t handle, struct executor_status *ret); /* -ENOENT */
 	int (*cancel)(struct executor *executor, uint64_t handle);			      /* ends it and forgets it */
+	/* How many jobs of a class (build, exact, time) it can work on at once; at least 1. */
+	unsigned (*slots)(const struct executor *executor, const char *class);
 	void (*free)(struct executor *executor);
 };
 
@@ -48,7 +50,19 @@ static inline struct executor *executor_free(struct executor *e)
 	return NULL;
 }
 
-/* Children of this process; bin_dir holds the workers. */
-int executor_new_local(sd_event *loop, const char *bin_dir, executor_notify_fn notify, void *userdata, struct executor **ret);
+static inline unsigned executor_slots(const struct executor *e, const char *class)
+{
+	return e->ops->slots(e, class);
+}
+
+/*
+ * Children of this process; bin_dir holds the workers. parallel: jobs at a time, 0: as many as the host has cores. time_hosts: runs of
+ * class time at a time, 0: 1, as each of them has the host for itself; more only where a worker hands its run on to another host.
+ */
+struct executor_limits {
+	unsigned parallel, time_hosts;
+};
+int executor_new_local(sd_event *loop, const char *bin_dir, const struct executor_limits *limits, executor_notify_fn notify,
+		       void *userdata, struct executor **ret);
 
 #endif

@@ -111,6 +111,7 @@ static int set_up(struct service *s, struct error *err)
 	int r = paths_init(s->state, s->configs, err, &paths);
 
 	settings.verify_runs = s->verify_runs;
+	settings.limits.time_hosts = s->executors;
 	if (r >= 0)
 		r = check_definitions(s, &paths, err);
 	if (r >= 0)

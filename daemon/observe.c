@@ -153,7 +153,7 @@ static int read_options(struct engine *e, struct session *s, const struct worklo
 				       .max_runs = (unsigned)s->question.max_runs,
 				       .run_seconds = run_seconds(e, o),
 				       .layouts = 1,
-				       .slots = 1,
+				       .slots = executor_slots(e->executor, s->question.class),
 				       .memo = s->memo };
 	read_metric(e, s, o, opt);
 	opt->floor = workload_floor(workload, s->question.class, s->question.metric);

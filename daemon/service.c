@@ -65,6 +65,7 @@ static const struct conf_item service_items[] = {
 	D("state", conf_parse_string, state, "folder of the database and all that is built"),
 	D("configs", conf_parse_string, configs, "folder of workloads, machines and kernel fragments"),
 	D("verify_runs", conf_parse_unsigned, verify_runs, "runs of each row of a proof on machines of class time"),
+	D("executors", conf_parse_unsigned, executors, "runs of class time at once: more than 1 only where each has a host for itself"),
 	M("server", conf_parse_string, mail_server, "smtp://host:port or smtps://host:port; without it nothing is mailed"),
 	M("tls", conf_parse_string, mail_tls, "none, starttls (required then) or smtps"),
 	M("user", conf_parse_string, mail_user, "for AUTH"),

@@ -23,6 +23,7 @@ struct tree {
 struct service {
 	char *state, *configs;
 	unsigned verify_runs;
+	unsigned executors; /* runs of class time at once; 0 is 1 */
 	char *mail_server, *mail_tls, *mail_user, *mail_password_file, *mail_from;
 	char **mail_to, **mail_cc;
 	struct tree *trees;

@@ -271,13 +271,13 @@ static int go_on_from_base(struct engine *e, struct session *s, const struct jud
 }
 
 /*
- * The runs of a decision that weighs noise belong together: the judge is asked again when all of them have ended, so that it
+ * The runs of a decision belong together: the judge is asked again when all of them have ended, so that it
  * decides on the same data whenever this process was killed. 1: some have not.
  */
 static int under_way(struct engine *e, const struct session *s, struct error *err)
 {
 	int64_t n = 0;
-	int r = session_is_noisy(s) ? db_job_unfinished_search(e->db, s->id, &n) : 0;
+	int r = db_job_unfinished_search(e->db, s->id, &n);
 
 	return r < 0 ? error_errno(err, r, "database") : n > 0;
 }

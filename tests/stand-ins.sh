@@ -3,7 +3,7 @@
 # Whole searches without kernels; to be sourced after tap.sh. Sets up $T (with bin/, guest/ and configs/) and $R, a repository that is no
 # kernel. Its workers are stand-ins: a build that copies the level that the tree holds, and a run that adds noise to it on machines of
 # class time. The noise is a function of image and run, so that a search that is killed must do what one does that is left alone.
-# A run waits $STAND_IN_PAUSE seconds, if that is set.
+# Where a folder $T/running is, a run takes a while and notes in $T/at-once how many there are.
 BIN=$(realpath "${O:-out}/bin") || exit 1
 T=$(mktemp -d)
 child=
@@ -49,7 +49,15 @@ SH
 cat >"$T/bin/mmbisect-run" <<'SH'
 #!/bin/bash
 job=$(cat)
-[ -z "${STAND_IN_PAUSE:-}" ] || sleep "$STAND_IN_PAUSE"
+top=$(dirname "$0")/..
+salt=
+if [ -d "$top/running" ]; then # those at once find the same number of runs in the database
+	touch "$top/running/$$"
+	ls "$top/running" | wc -l >>"$top/at-once"
+	sleep 0.1
+	rm -f "$top/running/$$"
+	salt=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' <<<"$job")
+fi
 get() { sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" <<<"$job"; }
 kernel=$(get kernel)
 read -r level sig <"$kernel"
@@ -60,7 +68,7 @@ if [ "$level" = panic ]; then
 fi
 db=$(dirname "$kernel")/../../mmbisect.db
 k=$(sqlite3 -readonly "$db" "SELECT count(*) FROM run WHERE signature = '$sig'") || exit 1
-hash=$(printf '%s %s' "$sig" "$k" | sha256sum)
+hash=$(printf '%s %s%s' "$sig" "$k" "${salt:+ $salt}" | sha256sum)
 [ $class = time ] || hash=80000000800000008000000080000000
 value=$(awk -v a="$((16#${hash:0:8}))" -v b="$((16#${hash:8:8}))" -v level="$level" \
 	'BEGIN { printf "%.6f", level * (1 + 0.06 * sqrt(-2 * log((a + 1) / 4294967297)) * cos(6.2831853 * b / 4294967296)) }')

@@ -8,6 +8,7 @@
 
 #include "daemon/judge/noisy.h"
 #include "daemon/judge/search.h"
+#include "daemon/judge/several.h"
 #include "daemon/judge/sides.h"
 #include "daemon/judge/stats.h"
 
@@ -126,13 +127,21 @@ static unsigned steps_left(const struct judge_search *s)
 	return steps < (unsigned)s->n_untested ? steps : (unsigned)s->n_untested;
 }
 
-static void decide_pick(const struct judge_search *s, struct judge_decision *d)
+static int decide_pick(const struct ask *a, const struct judge_dag *dag, const enum judge_side *sides,
+		       const struct judge_search *s, struct judge_decision *d)
 {
-	want(d, s->pick, 1);
+	int picks[JUDGE_WANTS_MAX];
+	int n = judge_pick_several(dag, a->good, a->opt->first_parent, sides, s, (int)a->opt->slots, picks);
+
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n; i++)
+		want(d, picks[i], 1);
 	explain(d, "%d candidates left: leaves %d if bad, %d if good%s%s", s->n_candidates,
 		s->pick_weight, s->n_candidates - s->pick_weight,
 		s->n_skipped ? "; away from what cannot be tested" : "",
 		s->contradictory ? "; contradictory: a good commit descends from a bad one" : "");
+	return 0;
 }
 
 static int decide_end(const struct judge_dag *dag, const struct judge_search *s,
@@ -179,7 +188,7 @@ static int judge_between(const struct ask *a, const struct judge_dag *dag,
 	if (!settled)
 		d->phase = JUDGE_SEARCH;
 	if (!settled && s.pick >= 0)
-		decide_pick(&s, d);
+		r = decide_pick(a, dag, sides, &s, d);
 	else if (!settled)
 		r = decide_end(dag, &s, d);
 	d->steps_left = d->action == JUDGE_MEASURE ? steps_left(&s) : 0;

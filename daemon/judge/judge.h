@@ -5,7 +5,8 @@
  * No I/O, no clock, no random source, no state: the same input gives the same answer, so a caller
  * that was killed asks again. The anchors come first; no difference for the worse between them ends
  * the search. Exact metrics then take one run a commit, and this is bisection on the graph as git
- * does it. The noisy classes are searched by posterior (noisy.h): what to run next is what tells
+ * does it; with several slots also those that would follow, where their images are there already. The
+ * noisy classes are searched by posterior (noisy.h): what to run next is what tells
  * most for its seconds, the answer is confirmed by fresh runs of parent and culprit. Commits that
  * cannot be tested are avoided but stay candidates.
  *
@@ -42,7 +43,8 @@ struct judge_obs {
 	const int64_t *order;	     /* its place in time among all runs of the search, ascending */
 	const unsigned char *layout; /* build variant it ran on, 0: as the commit is */
 	int image;		     /* equal numbers > 0: one image, whose values all of them list; 0: not known */
-	double build_seconds;	     /* what an image would cost now; 0: it is there */
+	/* All classes. */
+	double build_seconds; /* what an image would cost now; 0: it is there */
 };
 
 /* From `order` on the runs of this candidate and its parents are a fresh look at it. */
@@ -68,7 +70,7 @@ struct judge_options {
 	unsigned max_runs;    /* budget: runs of all nodes together; 0 is JUDGE_MAX_RUNS */
 	bool jitter;	      /* the same source built otherwise may measure otherwise */
 	unsigned char layouts; /* build variants that can be asked for; 0 is 1 */
-	unsigned slots;	      /* wants that can be worked on at once; 0 is 1 */
+	unsigned slots;	      /* all classes: wants that can be worked on at once; 0 is 1 */
 	const struct judge_mark *marks; /* all that decisions have asked to remember, in order */
 	size_t n_marks;
 	struct judge_memo *memo; /* the caller's; may be NULL */

@@ -395,6 +395,80 @@ static void test_bases(void)
 	ok(most <= 6, "by at most one run a base");
 }
 
+/* Rounds of asking until the culprit is known, with so many slots. -1: wrong. */
+static int rounds(struct world *w, unsigned slots, int culprit, size_t *most)
+{
+	struct judge_options opt = exact;
+
+	opt.slots = slots;
+	for (int round = 0; round < 200; round++) {
+		struct judge_decision d;
+
+		if (judge_next(&w->dag, w->obs, &opt, &d) < 0)
+			return -1;
+		for (size_t i = 0; i < d.n_wants; i++)
+			world_measure(w, d.wants[i]);
+		*most = d.n_wants > *most ? d.n_wants : *most;
+		bool done = d.action == JUDGE_DONE, right = d.culprit == culprit;
+
+		judge_decision_done(&d);
+		if (done)
+			return right ? round : -1;
+	}
+	return -1;
+}
+
+/* Several at once: where all images are there it takes fewer rounds, where none is it is as with one. */
+static void test_slots(void)
+{
+	const struct {
+		unsigned slots;
+		double build_seconds;
+		size_t most;
+		double rounds; /* mean, at most; the anchors are one */
+	} cases[] = {{1, 0, 2, 8.1}, {3, 0, 3, 5.1}, {7, 0, 7, 4.1}, {40, 0, JUDGE_WANTS_MAX, 3}, {7, 40, 2, 8.1}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		size_t most = 0;
+		int wrong = 0, sum = 0;
+
+		for (int culprit = 1; culprit <= 127; culprit++) {
+			struct world w;
+
+			world_strand(&w, 127);
+			world_set_culprit(&w, culprit);
+			for (int i = 0; i < w.dag.n; i++)
+				w.obs[i].build_seconds = cases[c].build_seconds;
+			int n = rounds(&w, cases[c].slots, culprit, &most);
+
+			wrong += n < 0;
+			sum += n;
+			world_done(&w);
+		}
+		ok(wrong == 0 && most == cases[c].most && sum <= cases[c].rounds * 127,
+		   "%u slots, a build %.0f s: all right, at most %zu at once, %.2f rounds", cases[c].slots,
+		   cases[c].build_seconds, most, sum / 127.0);
+	}
+	int wrong = 0;
+
+	for (int t = 0; t < 300; t++) {
+		size_t most = 0;
+		struct world w;
+
+		world_random(&w, 3 + random_below(60));
+		int culprit = 1 + random_below(w.dag.n - 1);
+
+		world_set_culprit(&w, culprit);
+		if (!w.bad[w.dag.n - 1]) /* behind an outside parent only */
+			world_set_culprit(&w, culprit = w.dag.n - 1);
+		for (int i = 0; i < w.dag.n; i++)
+			w.obs[i].build_seconds = random_below(2) ? 40 : 0;
+		wrong += rounds(&w, 4, culprit, &most) < 0;
+		world_done(&w);
+	}
+	is_int(wrong, 0, "four slots on 300 graphs, half of the images there");
+}
+
 static void test_bad_graphs(void)
 {
 	const int start[] = {0, 0, 1, 2}, forward[] = {2, 1}, self[] = {1, 1}, loose[] = {0, 0},
@@ -422,6 +496,7 @@ int main(int argc, char **argv)
 	test_strands();
 	test_merge();
 	test_bases();
+	test_slots();
 	test_random_graphs(0, 600);
 	test_random_graphs(15, 600);
 	test_random_graphs(50, 300);
