@@ -105,7 +105,7 @@ static int search_step(const struct look *l, const struct history *h, const stru
 {
 	const struct judge_segment *before = h->series.segments + h->series.n_segments - 2, *after = before + 1;
 	const struct suspicion s = { "time", h->metric, oid_at(l, h, step->before), before->level, after->level, step->ratio,
-				     fabs(step->ratio - 1) };
+				     fabs(step->ratio - 1), NULL, NULL };
 	int r = db_search_asked(l->service->engine->db, l->tip->tree, oid_at(l, h, step->after), l->workload->name, l->arch,
 				h->metric, "time");
 

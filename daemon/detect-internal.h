@@ -29,6 +29,7 @@ struct suspicion {
 	const char *class, *metric;
 	const char *good; /* a commit that was on the level before */
 	double before, after, ratio, claim;
+	const char *status, *title; /* metric status: how the tip ends; NULL else */
 };
 
 /* Starts a search between good and the tip: OUTCOME_WORSE, or OUTCOME_UNRELATED when there is nothing between them to search. */

@@ -100,7 +100,7 @@ static int ask_pairs(const struct look *l, const struct side *base, const struct
 static int search(const struct look *l, const struct judge_sequential *said, struct error *err)
 {
 	const struct suspicion s = { "time", l->workload->driver_time, l->base->oid, said->before, said->after, said->ratio,
-				     fabs(said->ratio - 1) };
+				     fabs(said->ratio - 1), NULL, NULL };
 
 	return detect_search(l, &s, err);
 }

@@ -90,6 +90,16 @@ enum judge_better detect_better(const struct look *l, const struct want_result *
 	return level && str_eq(level->better, "higher") ? JUDGE_HIGHER : JUDGE_LOWER;
 }
 
+/* What went wrong, for the log. */
+static char *suspicion_text(const struct look *l, const struct suspicion *s)
+{
+	if (s->status)
+		return str_format("%s on %s: %s%s%s", l->workload->name, l->arch, s->status, s->title && *s->title ? ": " : "",
+				  s->title ? s->title : "");
+	return str_format("%s of %s on %s went from %g to %g (x %.3g)", s->metric, l->workload->name, l->arch, s->before, s->after,
+			  s->ratio);
+}
+
 static int add_search(const struct look *l, const struct suspicion *s, const char *good, struct error *err)
 {
 	struct search question = { .tree = l->tip->tree, .ref = l->tip->ref, .good = (char *)(uintptr_t)good,
@@ -101,29 +111,31 @@ static int add_search(const struct look *l, const struct suspicion *s, const cha
 
 	if (r < 0)
 		return error_errno(err, r, "database");
-	if (r > 0)
-		log_info("tree %s %s: %s of %s on %s went from %g to %g (x %.3g): search %lld over %.12s..%.12s", l->tip->tree,
-			 l->tip->ref, s->metric, l->workload->name, l->arch, s->before, s->after, s->ratio, (long long)id,
-			 good, l->tip->oid);
+	if (r > 0) {
+		_cleanup_free_ char *what = suspicion_text(l, s);
+
+		log_info("tree %s %s: %s: search %lld over %.12s..%.12s", l->tip->tree, l->tip->ref, what ? what : s->metric,
+			 (long long)id, good, l->tip->oid);
+	}
 	return OUTCOME_WORSE;
 }
 
 int detect_search(const struct look *l, const struct suspicion *s, struct error *err)
 {
-	_cleanup_free_ char *base = NULL;
+	_cleanup_free_ char *base = NULL, *text = suspicion_text(l, s);
+	const char *what = text ? text : s->metric;
 	int r = repo_merge_base(l->service->engine->repo, s->good, l->tip->oid, &base);
 
 	if (r == -ENOENT) {
-		detect_say(l, "%s of %s on %s went from %g to %g, but %.12s and %.12s have no common history to search", s->metric,
-			   l->workload->name, l->arch, s->before, s->after, s->good, l->tip->oid);
-		return OUTCOME_UNRELATED;
+		detect_say(l, "%s, but %.12s and %.12s have no common history to search", what, s->good, l->tip->oid);
+		return s->status ? OUTCOME_FAILED : OUTCOME_UNRELATED;
 	}
 	if (r == -ENOMEM)
 		return error_errno(err, r, "history of %.12s and %.12s", s->good, l->tip->oid);
 	if (r < 0 || str_eq(base, l->tip->oid)) {
-		detect_say(l, "%s of %s on %s went from %g to %g, but %s: a new level", s->metric, l->workload->name, l->arch,
-			   s->before, s->after, r < 0 ? "the history cannot be read" : "the branch has moved back");
-		return OUTCOME_UNRELATED;
+		detect_say(l, "%s, but %s%s", what, r < 0 ? "the history cannot be read" : "the branch has moved back",
+			   s->status ? "" : ": a new level");
+		return s->status ? OUTCOME_FAILED : OUTCOME_UNRELATED;
 	}
 	/* Of a rebased branch the search looks at once where the two part: was it the old branch that had something better? */
 	return add_search(l, s, s->good, err);
@@ -145,7 +157,8 @@ static int compare(const struct look *l, const struct want_result *tip, const st
 	if (r < 0)
 		return error_errno(err, r, "judge");
 	if (c.relation == JUDGE_WORSE) {
-		const struct suspicion s = { "exact", w->driver, l->base->oid, c.before, c.after, c.ratio, fabs(c.ratio - 1) };
+		const struct suspicion s = { "exact", w->driver, l->base->oid, c.before, c.after, c.ratio, fabs(c.ratio - 1),
+					     NULL, NULL };
 
 		return detect_search(l, &s, err);
 	}
@@ -167,10 +180,11 @@ static int look_exact(const struct look *l, double alpha, struct error *err)
 		return r;
 	if (detect_is_open(&tip) || (l->base && detect_is_open(&base)))
 		return OUTCOME_PENDING;
-	if (tip.state == WANT_SLOW && l->base && base.state == WANT_MET && before.n) {
-		const struct suspicion s = { "exact", l->workload->driver, l->base->oid, before.items[0], NAN, NAN, 0 };
+	if (tip.status && (tip.state == WANT_SLOW || tip.state == WANT_SKIPPED) && l->base && base.state == WANT_MET) {
+		const struct suspicion s = { .class = "exact", .metric = METRIC_STATUS, .good = l->base->oid,
+					     .status = tip.status, .title = tip.why };
 
-		return detect_search(l, &s, err); /* overran its limit where the level did not */
+		return detect_search(l, &s, err); /* does not build, boot or end where the level did */
 	}
 	if (tip.state != WANT_MET)
 		return OUTCOME_FAILED;

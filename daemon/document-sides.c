@@ -54,13 +54,14 @@ int document_sides(const struct judge_dag *dag, const struct session_obs *o, con
 		   enum judge_side **ret)
 {
 	_cleanup_free_ enum judge_side *sides = calloc((size_t)dag->n, sizeof(*sides));
-	const bool noisy = o->options.cls != JUDGE_EXACT;
+	const bool noisy = o->options.cls != JUDGE_EXACT && !o->status;
 	int r = 0;
 
 	if (!sides)
 		return -ENOMEM;
 	for (int i = 0; i < dag->n; i++) {
-		sides[i] = judge_side(o->obs, i, dag->n, &o->options);
+		sides[i] = o->status ? judge_status_side(&o->status->obs[i], &o->status->failure, &o->status->options) :
+				       judge_side(o->obs, i, dag->n, &o->options);
 		if (noisy && sides[i] != JUDGE_SIDE_SKIP)
 			sides[i] = JUDGE_SIDE_UNKNOWN;
 	}

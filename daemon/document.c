@@ -124,15 +124,18 @@ static int step_json(const struct sources *x, int node, json_t *list)
 	enum judge_side side = x->sides[node];
 	const struct values *v = &x->o->values[node];
 	const struct want_result *look = &x->o->looks[node];
-	_cleanup_free_ char *note = NULL;
+	_cleanup_str_ struct str text = STR_INIT;
 
 	(void)repo_commit(x->e->repo, x->s->graph.oids[node], NULL, &c);
-	if (look->why)
-		note = str_format("%s: %s", look->status, look->why);
+	if (x->o->status)
+		status_note(x->o->status, node, &text);
+	else if (look->why)
+		(void)str_addf(&text, "%s: %s", look->status, look->why);
 	return json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?}", "commit", x->s->graph.oids[node],
 						     "subject", c.subject ? c.subject : "", "side", side_word(side), "value",
-						     v->n ? json_real(judge_median(v->items, v->n)) : json_null(), "n", (json_int_t)v->n, "note",
-						     note));
+						     v->n ? json_real(judge_median(v->items, v->n)) : json_null(), "n",
+						     (json_int_t)(x->o->status ? status_runs(x->o->status, node) : v->n), "note",
+						     text.len ? text.data : NULL));
 }
 
 static void bisect_log_line(const struct sources *x, const char *word, int node, struct str *out)
@@ -224,7 +227,7 @@ static void add_noise(const struct sources *x, json_t *doc)
 	const struct judge_decision *d = x->d;
 	char *const *oids = x->s->graph.oids;
 
-	if (x->o->options.cls == JUDGE_EXACT || d->action != JUDGE_DONE)
+	if (x->o->options.cls == JUDGE_EXACT || x->o->status || d->action != JUDGE_DONE)
 		return;
 	if (isfinite(d->effect) && d->effect > 0)
 		(void)json_object_set_new(doc, "effect", json_real(d->effect));
@@ -289,6 +292,8 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	int r = add_question(x, doc);
 
 	add_noise(x, doc);
+	if (r >= 0 && x->o->status)
+		r = status_document(x->e, x->s, x->o, x->d, doc);
 	if (r >= 0)
 		r = steps_json(x, &steps, &log);
 	if (r < 0)

@@ -188,7 +188,9 @@ int export_search(struct db *db, struct repo *repo, const struct paths *paths, c
 {
 	_cleanup_(export_done) struct export x = { .db = db, .repo = repo, .search = search };
 	_cleanup_json_ json_t *recording = NULL;
-	int r = repo_question(repo, search->good, search->bad, search->base, err, &x.graph);
+	int r = str_eq(search->metric, METRIC_STATUS) ?
+			error_set(err, -ENOTSUP, "search %lld asks how runs end: there is no recording of that", (long long)search->id) :
+			repo_question(repo, search->good, search->bad, search->base, err, &x.graph);
 
 	if (r >= 0)
 		r = find_series(&x, err);

@@ -154,17 +154,35 @@ static int add_finding(struct service *s, const struct search *search, const jso
 	return store(s, search, document, &f, err);
 }
 
-/* What a search's end means for the tip that started it: its level is known from now on. */
-static int settle_tip(struct service *s, const struct search *search, struct error *err)
+static int set_tips(struct service *s, const struct search *search, const char *from, const char *to, const char *reason)
 {
 	_cleanup_(tip_list_done) struct tip_list tips = { 0 };
-	_cleanup_free_ char *reason = str_format("search %lld: %s", (long long)search->id, search->verdict);
-	int r = reason ? db_tip_list(s->engine->db, "searched", &tips) : -ENOMEM;
+	int r = db_tip_list(s->engine->db, from, &tips);
 
-	for (size_t i = 0; r >= 0 && i < tips.n; i++)
-		if (str_eq(tips.items[i].oid, search->bad) && str_eq(tips.items[i].tree, search->tree))
-			r = db_tip_set(s->engine->db, tips.items[i].id,
-				       str_eq(search->verdict, "gave-up") ? "failed" : "accepted", reason);
+	for (size_t i = 0; r >= 0 && i < tips.n; i++) {
+		const struct tip *tip = &tips.items[i];
+
+		if (!str_eq(tip->oid, search->bad) || !str_eq(tip->tree, search->tree))
+			continue;
+		if (str_eq(from, "searched") || str_starts(tip->reason ? tip->reason : "", "search "))
+			r = db_tip_set(s->engine->db, tip->id, to, reason);
+	}
+	return r;
+}
+
+/*
+ * What a search's end means for the tip that started it: its level is known from now on. What fails is no level to compare
+ * with, also when another search of the same tip has ended before.
+ */
+static int settle_tip(struct service *s, const struct search *search, struct error *err)
+{
+	const bool fails = str_eq(search->metric, METRIC_STATUS) && !str_eq(search->verdict, "not-reproduced");
+	const bool known = !fails && !str_eq(search->verdict, "gave-up");
+	_cleanup_free_ char *reason = str_format("search %lld: %s", (long long)search->id, search->verdict);
+	int r = reason ? set_tips(s, search, "searched", known ? "accepted" : "failed", reason) : -ENOMEM;
+
+	if (r >= 0 && fails)
+		r = set_tips(s, search, "accepted", "failed", reason);
 	return r < 0 ? error_errno(err, r, "database") : 0;
 }
 

@@ -33,6 +33,7 @@ void session_obs_done(struct session_obs *o)
 	free(o->looks);
 	free(o->obs);
 	free(o->marks);
+	(void)status_view_free(o->status);
 	*o = (struct session_obs){ 0 };
 }
 
@@ -176,6 +177,8 @@ static int observe_all(struct engine *e, struct session *s, struct session_obs *
 	(void)db_build_typical_seconds(e->db, s->question.arch, &build_seconds);
 	for (int i = 0; i < o->n && r >= 0; i++)
 		r = observe_node(e, s, i, build_seconds, o, err);
+	if (r >= 0 && session_is_status(s))
+		r = status_observe(e, s, o, err);
 	if (r < 0)
 		return r;
 	r = number_images(o);
@@ -208,7 +211,7 @@ struct session_estimate session_progress(const struct session_obs *o, const stru
 
 	for (int i = 0; i < o->n; i++) {
 		estimate.commits += o->obs[i].state != JUDGE_UNTESTED;
-		estimate.runs += o->obs[i].n_values;
+		estimate.runs += o->status ? status_runs(o->status, i) : o->obs[i].n_values;
 	}
 	return estimate;
 }

@@ -13,6 +13,7 @@ struct want {
 	const char *oid, *tree_oid;
 	const char *arch, *workload, *class;
 	unsigned runs;	   /* ok runs in total */
+	bool ended;	   /* `runs` counts those that ended in any way: it is the way they end that is asked for */
 	int64_t search_id; /* 0: none */
 	int priority;	   /* smaller is sooner */
 	bool interleave;   /* run k gets priority + k: several wants take turns; else they are run in the order of their asking */

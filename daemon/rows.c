@@ -32,13 +32,44 @@ int rows_add(struct rows *rows, const char *name, const char *label, const char 
 	return 0;
 }
 
+/* What the runs of a row show that was asked how they end: its failure, when it has one more often than by chance. */
+static int weigh_endings(struct engine *e, const struct want_result *w, struct row *row)
+{
+	_cleanup_(endings_done) struct endings list = { 0 };
+	_cleanup_str_ struct str note = STR_INIT;
+	const struct ending *worst = NULL;
+	int64_t runs = 0;
+	int r = db_run_endings(e->db, w->series, w->signature, 0, &list);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < list.n; i++) {
+		runs += list.items[i].runs;
+		if (!str_eq(list.items[i].status, "ok") && (!worst || list.items[i].runs > worst->runs))
+			worst = &list.items[i];
+	}
+	if (!worst) {
+		(void)str_addf(&note, "%lld run%s, all ended well", (long long)runs, runs == 1 ? "" : "s");
+		return str_set(&row->note, note.data);
+	}
+	if (worst->runs < runs)
+		(void)str_addf(&note, "in %lld of %lld runs: ", (long long)worst->runs, (long long)runs);
+	if (worst->runs < MIN(runs, 2))
+		(void)str_addf(&note, "%s: ", worst->status);
+	else if (str_set(&row->status, worst->status) < 0)
+		return -ENOMEM;
+	(void)str_add(&note, worst->text);
+	return note.failed ? -ENOMEM : str_set(&row->note, note.data);
+}
+
 static int row_want(struct engine *e, struct rows *rows, struct row *row, const char *class, unsigned runs, struct error *err,
 		    bool *ret_pending)
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
 	_cleanup_(commit_done) struct commit commit = { 0 };
 	struct want want = { .oid = row->oid, .arch = rows->arch, .workload = rows->workload, .class = class, .runs = runs,
-			     .search_id = rows->search_id, .priority = rows->priority, .interleave = true };
+			     .search_id = rows->search_id, .priority = rows->priority, .interleave = true,
+			     .ended = rows->ended_class };
 	int r = repo_commit(e->repo, row->oid, err, &commit);
 
 	if (r < 0)
@@ -49,6 +80,10 @@ static int row_want(struct engine *e, struct rows *rows, struct row *row, const 
 		return r;
 	if (w.state == WANT_PENDING)
 		*ret_pending = true;
+	if (w.state == WANT_MET && want.ended && runs) {
+		r = weigh_endings(e, &w, row);
+		return r < 0 ? error_errno(err, r, "row") : 0;
+	}
 	if (w.state != WANT_SKIPPED && w.state != WANT_SLOW && w.state != WANT_BROKEN)
 		return 0;
 	rows->broken |= w.state == WANT_BROKEN;
@@ -65,7 +100,8 @@ int rows_step(struct engine *e, struct rows *rows, struct error *err, bool *ret_
 		bool wanted;
 	} stages[] = { { "exact", 0, true }, /* images only */
 		       { "exact", rows->runs_exact, rows->runs_exact > 0 },
-		       { "time", rows->runs_time, rows->runs_time > 0 } };
+		       { "time", rows->runs_time, rows->runs_time > 0 },
+		       { rows->ended_class, rows->runs_ended, rows->runs_ended > 0 } };
 
 	*ret_pending = false;
 	for (size_t s = 0; s < ARRAY_SIZE(stages) && !*ret_pending; s++) {

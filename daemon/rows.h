@@ -21,6 +21,8 @@ struct rows {
 	size_t n, capacity;
 	const char *arch, *workload; /* borrowed */
 	unsigned runs_exact, runs_time; /* 0: not measured */
+	const char *ended_class; /* how runs end is what counts, on machines of this class; NULL: values are compared. Borrowed */
+	unsigned runs_ended;	 /* runs of it; 0: the image is enough */
 	int64_t search_id;
 	int priority;
 	bool broken; /* infrastructure failed for a row */

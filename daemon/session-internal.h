@@ -2,8 +2,12 @@
 #ifndef MMB_SESSION_INTERNAL_H
 #define MMB_SESSION_INTERNAL_H
 
-/* Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), verify.c (proof) and document.c (answer) only. */
+/*
+ * Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), status.c (the same of failures),
+ * verify.c (proof) and document.c (answer) only.
+ */
 #include "daemon/judge/judge.h"
+#include "daemon/judge/status.h"
 #include "daemon/plan.h"
 #include "daemon/rows.h"
 #include "daemon/session.h"
@@ -16,6 +20,7 @@ struct session {
 	struct judge_memo *memo; /* of this graph; NULL when the search is over */
 	struct rows rows; /* of the proof; made when there is a culprit */
 	bool rows_made;
+	bool metric_seen; /* the good end has reported it */
 	struct commit fix; /* oid NULL: none known */
 	char *fix_ref;
 	int bad_base;	/* the ends have diverged, and this node of the graph, a merge base, is like bad; 0: none */
@@ -25,6 +30,22 @@ struct session {
 	struct session *next;
 };
 
+/* A way in which a commit ends: kind of the judge is its index; 0 is ok. */
+struct status_kind {
+	char *status, *title;
+};
+
+/* What a search for a failure is told instead of values. Arrays of nodes have n entries. */
+struct status_view {
+	int n;
+	struct judge_status_obs *obs; /* their endings are ours, too */
+	struct status_kind *kinds;
+	size_t n_kinds, kinds_capacity;
+	struct judge_status_options options;
+	struct judge_failure failure; /* by status_decide() */
+};
+struct status_view *status_view_free(struct status_view *view);
+
 /* What the database says of every node. */
 struct session_obs {
 	int n;
@@ -33,6 +54,7 @@ struct session_obs {
 	struct want_result *looks;
 	struct judge_mark *marks;
 	struct judge_options options;
+	struct status_view *status; /* NULL: values are compared */
 };
 void session_obs_done(struct session_obs *obs);
 int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
@@ -40,6 +62,8 @@ int session_observe(struct engine *engine, struct session *session, struct error
 /* So many runs of a node. */
 struct want session_want(const struct session *session, int node, unsigned runs);
 bool session_is_noisy(const struct session *session);
+/* Asks how runs end, not what they measure. */
+bool session_is_status(const struct session *session);
 struct session_estimate session_progress(const struct session_obs *obs, const struct judge_decision *decision);
 
 /* The observations, and what the judge makes of them. Both are the caller's on success; the decision borrows nothing. */
@@ -48,6 +72,14 @@ int session_decide(struct engine *engine, struct session *session, struct error 
 
 /* What a decision means for ends that have diverged, as long as their merge bases are looked at: bad_base and next_start. */
 void session_weigh_bases(struct session *session, const struct session_obs *obs, struct judge_decision *decision);
+
+/* The parts of the above for failures: obs->status from its looks, the decision, and what documents say. */
+int status_observe(struct engine *engine, struct session *session, struct session_obs *obs, struct error *err);
+int status_decide(const struct session *session, struct session_obs *obs, struct judge_decision *ret);
+size_t status_runs(const struct status_view *view, int node); /* that have ended */
+void status_note(const struct status_view *view, int node, struct str *out);
+int status_document(struct engine *engine, const struct session *session, const struct session_obs *obs,
+		    const struct judge_decision *decision, json_t *document);
 
 /* Measures the proof and ends the search. */
 enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };

@@ -101,7 +101,8 @@ int session_decide(struct engine *e, struct session *s, struct error *err, struc
 
 	if (r < 0)
 		return r;
-	r = judge_next(&s->graph.dag, ret_obs->obs, &ret_obs->options, ret_decision);
+	r = ret_obs->status ? status_decide(s, ret_obs, ret_decision) :
+			      judge_next(&s->graph.dag, ret_obs->obs, &ret_obs->options, ret_decision);
 	if (r < 0)
 		return error_errno(err, r, "judge");
 	session_weigh_bases(s, ret_obs, ret_decision);
@@ -123,6 +124,13 @@ static int give_up(struct engine *e, struct session *s, const char *reason, stru
 	return r < 0 ? error_errno(err, r, "database") : ASK_CONCLUDED;
 }
 
+static int give_up_metric(struct engine *e, struct session *s, struct error *err)
+{
+	_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload, s->question.metric);
+
+	return give_up(e, s, why ? why : "no such metric", err);
+}
+
 /* Ok runs that lack the metric are no values: so many more runs than the judge asks for. */
 static unsigned runs_for(const struct judge_want *wanted, const struct session_obs *o)
 {
@@ -136,18 +144,16 @@ static int ask_node(struct engine *e, struct session *s, const struct judge_want
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
 	const struct want_result *look = &o->looks[wanted->node];
-	const struct want want = session_want(s, wanted->node, image_only ? 0 : runs_for(wanted, o));
+	struct want want = session_want(s, wanted->node, image_only ? 0 : o->status ? wanted->runs : runs_for(wanted, o));
 	int r;
+
+	want.ended = o->status;
 
 	if (wanted->layout)
 		return error_set(err, -ENOTSUP, "search %lld: the judge asks for layout %d of %.12s, which nobody here can build",
 				 (long long)s->id, wanted->layout, want.oid);
-	if (look->state == WANT_MET && o->obs[wanted->node].n_values == 0) {
-		_cleanup_free_ char *why = str_format("workload %s reports no metric '%s'", s->question.workload,
-						      s->question.metric);
-
-		return give_up(e, s, why ? why : "no such metric", err);
-	}
+	if (look->state == WANT_MET && o->obs[wanted->node].n_values == 0 && !o->status)
+		return give_up_metric(e, s, err);
 	r = plan_want(e, &want, err, &w);
 	if (r == -EAGAIN) { /* the accelerator is not known until there is an image */
 		const struct want image = session_want(s, wanted->node, 0);
@@ -294,10 +300,33 @@ static int recall_estimate(struct engine *e, struct session *s, struct error *er
 	return r;
 }
 
+/* The first run of the good end tells whether the workload has the metric at all: 1 it has not, 0 it has, or nobody knows yet. */
+static int lacks_metric(struct engine *e, struct session *s, struct error *err)
+{
+	const struct want want = session_want(s, 0, 1);
+	_cleanup_(want_result_done) struct want_result look = { 0 };
+	_cleanup_(values_done) struct values values = { 0 };
+	int r = s->metric_seen || session_is_status(s) ? -EAGAIN : plan_look(e, &want, err, &look);
+
+	if (r == -EAGAIN)
+		error_done(err);
+	if (r == -EAGAIN || (r >= 0 && look.state != WANT_MET))
+		return 0;
+	if (r >= 0)
+		r = db_run_values(e->db, look.series, look.signature, s->question.metric, &values);
+	if (r < 0)
+		return err->code < 0 ? r : error_errno(err, r, "database");
+	s->metric_seen = values.n;
+	return values.n == 0;
+}
+
 static int search_phase(struct engine *e, struct session *s, struct error *err)
 {
-	int r = under_way(e, s, err);
+	int r = lacks_metric(e, s, err);
 
+	if (r != 0)
+		return r < 0 ? r : give_up_metric(e, s, err);
+	r = under_way(e, s, err);
 	if (r < 0)
 		return r;
 	if (r > 0) {

@@ -56,6 +56,20 @@ static int add_reverted(struct engine *e, struct session *s, const struct commit
 	return rows_add(&s->rows, "reverted", "bad tip, culprit reverted", reverted, NULL, NULL);
 }
 
+/* Of a failure each row is run as often as makes a commit good. */
+static int ended_runs(struct engine *e, struct session *s, struct error *err)
+{
+	_cleanup_(session_obs_done) struct session_obs o = { 0 };
+	_cleanup_(judge_decision_done) struct judge_decision d = { 0 };
+	int r = session_decide(e, s, err, &o, &d);
+
+	if (r < 0)
+		return r;
+	s->rows.ended_class = session_is_noisy(s) ? "time" : "exact";
+	s->rows.runs_ended = o.status->failure.of_build ? 0 : o.status->failure.good_runs;
+	return 0;
+}
+
 static int make_rows(struct engine *e, struct session *s, struct error *err)
 {
 	_cleanup_(commit_done) struct commit culprit = { 0 };
@@ -68,9 +82,14 @@ static int make_rows(struct engine *e, struct session *s, struct error *err)
 	s->rows.workload = s->question.workload;
 	s->rows.search_id = s->id;
 	s->rows.priority = PRIORITY_VERIFY;
-	s->rows.runs_exact = 1;
-	s->rows.runs_time = e->settings.verify_runs;
-	r = add_parents(s, &culprit);
+	if (session_is_status(s)) {
+		r = ended_runs(e, s, err);
+	} else {
+		s->rows.runs_exact = 1;
+		s->rows.runs_time = e->settings.verify_runs;
+	}
+	if (r >= 0)
+		r = add_parents(s, &culprit);
 	if (r >= 0)
 		r = rows_add(&s->rows, "culprit", "culprit", culprit.oid, NULL, NULL);
 	if (r >= 0)

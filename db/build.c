@@ -67,6 +67,15 @@ int db_build_find(struct db *db, const char *tree_oid, const char *arch, const c
 	return r < 0 ? r : read_build(db, q, ret);
 }
 
+int db_build_failed_job(struct db *db, const char *tree_oid, const char *arch, int64_t *ret)
+{
+	int r = db_int(db, ret,
+		       "SELECT job_id FROM build WHERE tree_oid = ? AND arch = ? AND status = 'build-failed' ORDER BY id DESC LIMIT 1",
+		       "ss", tree_oid, arch);
+
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
 int db_build_any(struct db *db, const char *arch, struct build *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

@@ -20,6 +20,8 @@ int db_build_add(struct db *db, const struct build *build, uint64_t now_ns);
 /* The newest of a tree: 1 found, 0 none. */
 int db_build_find(struct db *db, const char *tree_oid, const char *arch, const char *config, const char *toolchain,
 		  struct build *ret);
+/* The job of the newest build of a tree that failed: 1 found, 0 none. */
+int db_build_failed_job(struct db *db, const char *tree_oid, const char *arch, int64_t *ret);
 /* Median seconds of an arch's last builds that were not answered from the store. -ENOENT: there is none yet. */
 int db_build_typical_seconds(struct db *db, const char *arch, double *ret);
 /* Any image that boots on this arch, newest first: for the accelerator probe. 1 found, 0 none. */

@@ -166,7 +166,8 @@ int db_job_unfinished_search(struct db *db, int64_t search_id, int64_t *ret)
 int db_job_cancel_prefix(struct db *db, const char *prefix, uint64_t now_ns)
 {
 	return db_run(db, NULL, NULL,
-		      "UPDATE job SET state = 'cancelled', ended_ns = ? WHERE state = 'queued' AND substr(key, 1, length(?2)) = ?2",
+		      "UPDATE job SET state = 'cancelled', ended_ns = ? WHERE state = 'queued' AND substr(key, 1, length(?2)) = ?2"
+		      " AND NOT EXISTS (SELECT 1 FROM search s WHERE s.id = job.search_id AND s.metric = 'status')",
 		      "is", (int64_t)now_ns, prefix);
 }
 

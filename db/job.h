@@ -49,7 +49,8 @@ int db_job_unfinished(struct db *db, const char *prefix, int64_t *ret);
 
 /* Those of a search. */
 int db_job_unfinished_search(struct db *db, int64_t search_id, int64_t *ret);
-/* Queued jobs whose key starts with prefix are cancelled: what they are for is known by now. */
+/* Queued jobs whose key starts with prefix are cancelled: what they are for is known by now. Not so those of a search for a
+ * failure, which counts how often it comes. */
 int db_job_cancel_prefix(struct db *db, const char *prefix, uint64_t now_ns);
 
 /* What a search has cost so far: finished jobs of the kind, and their seconds. */

@@ -129,6 +129,43 @@ int db_run_last_title(struct db *db, const char *series, const char *signature, 
 	return db_column_dup(q, 0, ret);
 }
 
+void endings_done(struct endings *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].status);
+		free(list->items[i].text);
+	}
+	free(list->items);
+	*list = (struct endings){ 0 };
+}
+
+int db_run_endings(struct db *db, const char *series, const char *signature, int64_t last_run, struct endings *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	_cleanup_(endings_done) struct endings list = { 0 };
+	int r = db_query(db, &q,
+			 "SELECT status, CASE WHEN status = 'ok' THEN '' ELSE coalesce(title, error, '') END AS text, count(*), max(job_id)"
+			 " FROM run WHERE series = ?1 AND signature = ?2 AND (?3 = 0 OR id <= ?3) GROUP BY status, text ORDER BY min(id)",
+			 "ssi", series, signature, last_run);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		struct ending *x;
+
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r < 0)
+			break;
+		x = &list.items[list.n++];
+		*x = (struct ending){ .runs = sqlite3_column_int64(q, 2), .job_id = sqlite3_column_int64(q, 3) };
+		if (db_column_dup(q, 0, &x->status) < 0 || db_column_dup(q, 1, &x->text) < 0)
+			r = -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	*ret = list;
+	list = (struct endings){ 0 };
+	return 0;
+}
+
 int db_series_of_search(struct db *db, int64_t search_id, char **ret_hash, char **ret_text)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

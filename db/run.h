@@ -36,6 +36,19 @@ int db_run_count(struct db *db, const char *series, const char *signature, struc
 /* The newest crash title or error among the runs that did not end ok; NULL when there is none. */
 int db_run_last_title(struct db *db, const char *series, const char *signature, char **ret);
 
+/* The ways in which runs of an image ended, in the order of their first runs. */
+struct ending {
+	char *status, *text; /* text: title of a crash, else what the run said of its end; "" when ok */
+	int64_t runs, job_id; /* the job of the newest of them */
+};
+struct endings {
+	struct ending *items;
+	size_t n, capacity;
+};
+void endings_done(struct endings *endings);
+/* Of runs up to and with `last_run` (0: all). */
+int db_run_endings(struct db *db, const char *series, const char *signature, int64_t last_run, struct endings *ret);
+
 /* Values of one metric, in the order they were measured. */
 struct values {
 	double *items;

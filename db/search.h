@@ -5,6 +5,9 @@
 /* Searches (bisections): the question, the state, the log of what was decided and why, and the answer's document. */
 #include "db/db.h"
 
+/* The metric of a search for a failure: how runs end, not what they measure. */
+#define METRIC_STATUS "status"
+
 struct search {
 	int64_t id;
 	char *tree, *ref, *good, *bad, *workload, *arch, *metric, *class;

@@ -73,6 +73,8 @@ int section_noise(const json_t *document, struct str *out)
 {
 	_cleanup_str_ struct str text = STR_INIT;
 
+	if (document_failure(document))
+		return 0; /* its reason says it all */
 	if (document_has_culprit(document)) {
 		add_effect(&text, document);
 		add_explained(&text, document);

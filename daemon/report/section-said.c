@@ -192,6 +192,8 @@ int section_checks(const json_t *document, struct str *out)
 	};
 	const json_t *rows = document_rows(document);
 
+	if (document_failure(document))
+		return section_failure_checks(document, out);
 	if (!document_is_finding(document))
 		return 0;
 	(void)str_add(out, "Checks, by ");

@@ -90,7 +90,7 @@ static bool has_runs(const json_t *steps)
 	return false;
 }
 
-static void add_step(struct str *out, const json_t *step, bool with_runs)
+static void add_step(struct str *out, const json_t *step, bool with_value, bool with_runs)
 {
 	double value = json_get_number(step, "value", NAN);
 	_cleanup_str_ struct str number = STR_INIT;
@@ -101,7 +101,9 @@ static void add_step(struct str *out, const json_t *step, bool with_runs)
 	add_short_oid(out, step, "commit");
 	(void)str_add(out, "  ");
 	add_side(out, str_eq(json_get_string(step, "side"), "unknown") ? "?" : json_get_string(step, "side"));
-	(void)str_addf(out, "  %12s  ", number.data);
+	if (with_value)
+		(void)str_addf(out, "  %12s", number.data);
+	(void)str_add(out, "  ");
 	if (with_runs)
 		(void)str_addf(out, "n=%-3lld  ", (long long)json_get_int(step, "n", 0));
 	add_member(out, step, "subject", SUBJECT_COLUMNS);
@@ -120,9 +122,10 @@ int section_steps(const json_t *document, struct str *out)
 
 	if (!n)
 		return 0;
-	(void)str_addf(out, "Steps of the bisection%s:\n", runs ? " (medians of n runs)" : "");
+	(void)str_addf(out, "Steps of the bisection%s:\n",
+		       document_failure(document) ? " (n runs, how they ended)" : runs ? " (medians of n runs)" : "");
 	for (size_t i = 0; i < shown; i++)
-		add_step(out, json_array_get(steps, i), runs);
+		add_step(out, json_array_get(steps, i), !document_failure(document), runs);
 	if (n > shown)
 		(void)str_addf(out, "  (and %zu more)\n", n - shown);
 	return 0;

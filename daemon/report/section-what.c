@@ -51,6 +51,10 @@ static bool higher_is_better(const json_t *document)
 /* "thread-stack got worse on x86_64: madvise_call went from 5 709 to 166 997 ns/call, ..." */
 static void add_noticed(struct str *out, const json_t *document)
 {
+	if (document_failure(document)) {
+		add_failure_noticed(out, document);
+		return;
+	}
 	(void)str_add(out, "mmbisect noticed that the workload ");
 	add_member(out, document, "workload", 40);
 	(void)str_add(out, " got worse");
@@ -88,8 +92,12 @@ static void greet_set(struct str *out, const json_t *document)
 static void greet_without(struct str *out, const json_t *document, const char *what)
 {
 	(void)str_addf(out, "mmbisect %s", what);
-	add_of(out, " ", document, "metric");
-	add_of(out, " of the workload ", document, "workload");
+	if (document_failure(document)) {
+		add_of(out, " with the workload ", document, "workload");
+	} else {
+		add_of(out, " ", document, "metric");
+		add_of(out, " of the workload ", document, "workload");
+	}
 	add_of(out, " on ", document, "arch");
 	add_range(out, document);
 	(void)str_add(out, ". ");
@@ -106,6 +114,8 @@ static void greet_not_reproduced(struct str *out, const json_t *document)
 
 	if (str_eq(relation, "improved"))
 		what = "measured the opposite of what was asked for: bad is better than good in";
+	if (document_failure(document))
+		what = "found no failure that bad has and good has not";
 	if (str_eq(json_get_string(document, "side"), "good"))
 		what = "found the change on the good side: good has a commit, which bad has not, that improved";
 	greet_without(out, document, what);
@@ -113,7 +123,7 @@ static void greet_not_reproduced(struct str *out, const json_t *document)
 
 static void greet_gave_up(struct str *out, const json_t *document)
 {
-	greet_without(out, document, "found no culprit: it gave up on");
+	greet_without(out, document, document_failure(document) ? "found no culprit: it gave up" : "found no culprit: it gave up on");
 }
 
 static void greet_rows(struct str *out, const json_t *document)

@@ -11,6 +11,7 @@ int section_greeting(const json_t *document, struct str *out);
 int section_commit(const json_t *document, struct str *out);
 int section_noise(const json_t *document, struct str *out);
 int section_candidates(const json_t *document, struct str *out);
+int section_failure(const json_t *document, struct str *out);
 int section_table(const json_t *document, struct str *out);
 int section_checks(const json_t *document, struct str *out);
 int section_words(const json_t *document, struct str *out);
@@ -20,6 +21,15 @@ int section_reproduce(const json_t *document, struct str *out);
 int section_steps(const json_t *document, struct str *out);
 int section_log(const json_t *document, struct str *out);
 int section_footer(const json_t *document, struct str *out);
+
+/* The one of a search for a failure, in place of section_checks(). */
+int section_failure_checks(const json_t *document, struct str *out);
+
+/* The member `failure`: what is searched for when it is no metric; NULL else. */
+const json_t *document_failure(const json_t *document);
+/* Sentence and subject of it. */
+void add_failure_noticed(struct str *out, const json_t *document);
+void add_failure_subject(struct str *out, const json_t *document);
 
 /* `verify` of a bisection, `rows` of the others. */
 const json_t *document_rows(const json_t *document);

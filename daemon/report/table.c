@@ -55,7 +55,7 @@ size_t report_columns(const json_t *rows, const char *driver, struct report_colu
 }
 
 /* "A  7b5a0b662a10 parent of the culprit" */
-static int set_label(struct grid *g, const json_t *row, size_t index)
+static int set_label(struct grid *g, size_t header, const json_t *row, size_t index)
 {
 	_cleanup_str_ struct str text = STR_INIT;
 	const char *oid = json_get_string(row, "commit"), *label = json_get_string(row, "label");
@@ -69,7 +69,7 @@ static int set_label(struct grid *g, const json_t *row, size_t index)
 		(void)str_add(&text, "  ");
 	}
 	report_add_line(&text, label ? label : json_get_string(row, "subject"), LABEL_COLUMNS);
-	return grid_set(g, HEADER_LINES + index, 0, &text);
+	return grid_set(g, header + index, 0, &text);
 }
 
 static int set_column(struct grid *g, const json_t *rows, const struct report_column *column, size_t at)
@@ -125,13 +125,14 @@ int report_table_rows(const json_t *rows, const char *driver, struct str *out)
 	_cleanup_grid_ struct grid g = GRID_INIT;
 	struct report_column columns[REPORT_COLUMNS_MAX];
 	size_t n = report_columns(rows, driver, columns);
+	const size_t header = n ? HEADER_LINES : 0;
 	int r;
 
 	if (!json_array_size(rows))
 		return 0;
-	r = grid_init(&g, HEADER_LINES + json_array_size(rows), 1 + n);
+	r = grid_init(&g, header + json_array_size(rows), 1 + n);
 	for (size_t i = 0; r >= 0 && i < json_array_size(rows); i++)
-		r = set_label(&g, json_array_get(rows, i), i);
+		r = set_label(&g, header, json_array_get(rows, i), i);
 	for (size_t c = 0; r >= 0 && c < n; c++)
 		r = set_column(&g, rows, &columns[c], 1 + c);
 	if (r >= 0)

@@ -10,9 +10,9 @@
 
 /* The most important first. */
 static const report_section_fn sections[] = {
-	section_greeting, section_commit,   section_noise,     section_candidates, section_table, section_checks,
-	section_words,	  section_counters, section_made_with, section_reproduce,  section_steps, section_log,
-	section_footer,
+	section_greeting, section_commit,   section_noise,	  section_candidates, section_failure, section_table,
+	section_checks,	  section_words,  section_counters, section_made_with,  section_reproduce, section_steps,
+	section_log,	  section_footer,
 };
 
 const json_t *document_rows(const json_t *document)
@@ -99,10 +99,14 @@ int report_subject(const json_t *document, struct str *out)
 		add_other_subject(document, out);
 		return out->failed ? -ENOMEM : 0;
 	}
-	add_member(out, document, "workload", 40);
-	(void)str_add(out, " ");
-	add_member(out, document, "metric", 40);
-	(void)str_add(out, ": ");
+	if (document_failure(document)) {
+		add_failure_subject(out, document);
+	} else {
+		add_member(out, document, "workload", 40);
+		(void)str_add(out, " ");
+		add_member(out, document, "metric", 40);
+		(void)str_add(out, ": ");
+	}
 	if (!isnan(before) && !isnan(after)) {
 		report_add_ratio(out, before, after);
 		(void)str_add(out, " since ");

@@ -296,7 +296,7 @@ static void test_ends(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct judge_status_options opt = {.deterministic = cases[i].deterministic, .max_runs = 500};
+		const struct judge_status_options opt = {.deterministic = cases[i].deterministic, .max_runs = 300};
 		struct judge_failure failure;
 		struct judge_decision d = {0};
 		struct failing f;
@@ -318,7 +318,7 @@ static void test_ends(void)
 		} while (cases[i].rate < 0.1 && d.verdict == JUDGE_NOT_REPRODUCED);
 		ok(d.verdict == cases[i].verdict && strstr(d.reason, cases[i].text), "%s: %s", cases[i].name, d.reason);
 		if (cases[i].rate < 0.1)
-			ok(d.runs_needed > 500, "and how many boots it would need: %u", d.runs_needed);
+			ok(d.runs_needed > 300, "and how many boots it would need: %u", d.runs_needed);
 		judge_decision_done(&d);
 		failing_done(&f);
 	}
