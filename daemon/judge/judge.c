@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/judge/changes.h"
 #include "daemon/judge/noisy.h"
 #include "daemon/judge/search.h"
 #include "daemon/judge/several.h"
@@ -208,6 +209,10 @@ static int check(const struct judge_dag *dag, const struct judge_obs *obs,
 	for (int i = 0; i < dag->n; i++)
 		if (obs[i].n_values > 0 && !obs[i].values)
 			return -EINVAL;
+	for (size_t i = 0; i < opt->n_hints; i++)
+		if (opt->hints[i].reverted < 0 || opt->hints[i].reverted >= dag->n ||
+		    opt->hints[i].reverting < 0 || opt->hints[i].reverting >= dag->n)
+			return -EINVAL;
 	return 0;
 }
 
@@ -221,7 +226,7 @@ int judge_bisect(const struct judge_dag *dag, const struct judge_obs *obs,
 		.bad_node = dag->n - 1,
 		.opt = opt,
 	};
-	struct judge_decision d = {.culprit = -1};
+	struct judge_decision d = {.culprit = -1, .main_change = -1};
 	enum judge_side *sides = calloc((size_t)dag->n, sizeof(*sides));
 	if (!sides)
 		return -ENOMEM;
@@ -256,9 +261,10 @@ int judge_next(const struct judge_dag *dag, const struct judge_obs *obs,
 	if (r < 0)
 		return r;
 	/* How much slower a commit is that overran its limit nobody knows: its sides are plain. */
-	if (opt->cls == JUDGE_EXACT || obs[dag->n - 1].state == JUDGE_SLOW)
-		return judge_bisect(dag, obs, opt, ret);
-	return judge_noisy(dag, obs, opt, ret);
+	if (opt->cls != JUDGE_EXACT && obs[dag->n - 1].state != JUDGE_SLOW)
+		return judge_noisy(dag, obs, opt, ret);
+	r = judge_bisect(dag, obs, opt, ret);
+	return r < 0 || opt->cls != JUDGE_EXACT ? r : judge_explain(dag, obs, opt, ret);
 }
 
 void judge_decision_done(struct judge_decision *d)
@@ -266,4 +272,9 @@ void judge_decision_done(struct judge_decision *d)
 	free(d->candidates);
 	d->candidates = NULL;
 	d->n_candidates = 0;
+	for (size_t i = 0; i < d->n_changes; i++)
+		free(d->changes[i].nodes);
+	free(d->changes);
+	d->changes = NULL;
+	d->n_changes = 0;
 }

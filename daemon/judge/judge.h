@@ -53,6 +53,11 @@ struct judge_mark {
 	int64_t order; /* runs with a larger one are fresh */
 };
 
+/* What the messages of commits say of others in the range: this one was reverted by that one. */
+struct judge_hint {
+	int reverted, reverting; /* nodes */
+};
+
 /* What is kept between calls to be quicker; never changes an answer. One search each. */
 struct judge_memo;
 struct judge_memo *judge_memo_new(void); /* NULL: no memory */
@@ -63,6 +68,8 @@ struct judge_options {
 	enum judge_better better;
 	double floor;  /* exact: see judge_compare(); noisy: smallest relative change worth a search */
 	bool first_parent;
+	const struct judge_hint *hints; /* exact: reverts that are looked at, in order */
+	size_t n_hints;
 	/* Noisy classes; what is 0 or NULL has a default. */
 	double claim;	      /* relative change that made somebody ask, 0.2 is 20 %; 0: not known */
 	double run_seconds;   /* of one more run; 0 is 1 */
@@ -94,6 +101,24 @@ struct judge_candidate {
 	double probability;
 };
 
+enum judge_change_kind {
+	JUDGE_REGRESSION,
+	JUDGE_IMPROVEMENT,
+	JUDGE_RECOVERED, /* a regression that a later change of the range took back */
+};
+
+/* One of the changes of an exact metric in the range. */
+struct judge_change {
+	enum judge_change_kind kind;
+	int node;   /* the first commit that was measured to have it */
+	int good;   /* the nearest one before that was measured */
+	int *nodes; /* it is one of these, ascending; the last one is `node` */
+	size_t n_nodes;
+	double before, after, ratio;
+	int recovered_by; /* RECOVERED: the place of the change that took it back; else -1 */
+	bool cut;	  /* the budget was spent before the commit was found */
+};
+
 struct judge_decision {
 	enum judge_action action;
 	enum judge_phase phase;
@@ -116,6 +141,10 @@ struct judge_decision {
 	bool partial;	     /* CULPRIT: the rest of the change has another cause, see rest_* */
 	int rest_good, rest_bad; /* partial: where it is to be looked for */
 	unsigned runs_needed; /* NOT_REPRODUCED, GAVE_UP: an end, to see a change of the claim's size; 0: not a matter of runs */
+	/* DONE, exact: all changes in the order of the graph, the main one among them. 0: not looked for. */
+	struct judge_change *changes;
+	size_t n_changes;
+	int main_change; /* its place; -1: none of them */
 	char reason[160];		/* one line for a person: why this */
 };
 

@@ -480,7 +480,7 @@ static int weigh(struct noisy *x)
 int judge_noisy(const struct judge_dag *dag, const struct judge_obs *obs, const struct judge_options *opt,
 		struct judge_decision *ret)
 {
-	struct judge_decision d = {.culprit = -1, .effect = NAN, .explained = NAN, .explained_low = NAN,
+	struct judge_decision d = {.culprit = -1, .main_change = -1, .effect = NAN, .explained = NAN, .explained_low = NAN,
 				   .explained_high = NAN, .first_bad = dag->n - 1, .rest_good = -1, .rest_bad = -1};
 	struct judge_memo *own = opt->memo ? NULL : judge_memo_new();
 	struct noisy x = {.dag = dag, .obs = obs, .opt = opt, .memo = opt->memo ? opt->memo : own, .d = &d};
