@@ -50,6 +50,24 @@ static json_t *candidates_json(const struct recording *rec, const struct judge_d
 	return list;
 }
 
+static json_t *changes_json(const struct recording *rec, const struct judge_decision *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->n_changes; i++) {
+		const struct judge_change *c = &d->changes[i];
+		json_t *nodes = json_array();
+
+		for (size_t k = 0; k < c->n_nodes; k++)
+			(void)json_array_append_new(nodes, json_string(rec->ids[c->nodes[k]]));
+		(void)json_array_append_new(list, json_pack("{s:o, s:f, s:f, s:s, s:s?, s:b}", "commits", nodes, "before", c->before,
+							    "after", c->after, "kind", decision_kind_name(c->kind), "recovered_by",
+							    c->recovered_by >= 0 ? rec->ids[d->changes[c->recovered_by].node] : NULL,
+							    "cut", c->cut));
+	}
+	return list;
+}
+
 static int add_decision_json(struct paper *p, const struct recording *rec, const struct judge_decision *d)
 {
 	if (d->action == JUDGE_DONE) {
@@ -58,6 +76,8 @@ static int add_decision_json(struct paper *p, const struct recording *rec, const
 				   candidates_json(rec, d));
 		if (!p->end)
 			return -ENOMEM;
+		if (d->n_changes)
+			(void)json_object_set_new(p->end, "changes", changes_json(rec, d));
 	}
 	return json_array_append_new(p->decisions,
 				     json_pack("{s:s, s:s, s:o, s:s}", "phase", decision_phase_name(d->phase), "action",
@@ -99,6 +119,21 @@ static void add_decision_text(struct str *out, const struct recording *rec, cons
 	}
 }
 
+/* Beside the main one, which is the verdict. */
+static void add_changes_text(struct str *out, const struct recording *rec, const struct judge_decision *d)
+{
+	for (size_t i = 0; d->action == JUDGE_DONE && i < d->n_changes; i++) {
+		const struct judge_change *c = &d->changes[i];
+
+		if ((int)i == d->main_change)
+			continue;
+		(void)str_addf(out, "                %s, %.6g to %.6g%s  ", decision_kind_name(c->kind), c->before, c->after,
+			       c->n_nodes > 1 ? ", one of several up to" : "");
+		add_node(out, rec, c->node);
+		(void)str_add(out, "\n");
+	}
+}
+
 static int on_decision(const struct recording *rec, const struct judge_decision *d, void *userdata)
 {
 	struct paper *p = userdata;
@@ -108,6 +143,7 @@ static int on_decision(const struct recording *rec, const struct judge_decision 
 	if (p->json)
 		return add_decision_json(p, rec, d);
 	add_decision_text(&p->text, rec, d, p->n);
+	add_changes_text(&p->text, rec, d);
 	return p->text.failed ? -ENOMEM : 0;
 }
 

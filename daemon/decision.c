@@ -25,6 +25,17 @@ const char *decision_phase_name(enum judge_phase phase)
 	return names[phase];
 }
 
+const char *decision_kind_name(enum judge_change_kind kind)
+{
+	static const char *const names[] = {
+		[JUDGE_REGRESSION] = "regression",
+		[JUDGE_IMPROVEMENT] = "improvement",
+		[JUDGE_RECOVERED] = "recovered",
+	};
+
+	return names[kind];
+}
+
 const char *decision_class_name(enum judge_class cls)
 {
 	static const char *const names[] = {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/session-internal.h"
 
-/* The node and all that descend from it. What cannot be tested stays what it is. */
-static int mark_below(const struct judge_dag *dag, int node, enum judge_side side, enum judge_side *sides)
+int document_below(const struct judge_dag *dag, int node, bool **ret)
 {
-	_cleanup_free_ bool *below = calloc((size_t)dag->n, sizeof(*below));
+	bool *below = calloc((size_t)dag->n, sizeof(*below));
 
 	if (!below)
 		return -ENOMEM;
@@ -12,10 +11,21 @@ static int mark_below(const struct judge_dag *dag, int node, enum judge_side sid
 		below[i] = i == node;
 		for (int k = dag->parent_start[i]; k < dag->parent_start[i + 1]; k++)
 			below[i] |= dag->parents[k] >= node && below[dag->parents[k]];
+	}
+	*ret = below;
+	return 0;
+}
+
+/* The node and all that descend from it. What cannot be tested stays what it is. */
+static int mark_below(const struct judge_dag *dag, int node, enum judge_side side, enum judge_side *sides)
+{
+	_cleanup_free_ bool *below = NULL;
+	int r = document_below(dag, node, &below);
+
+	for (int i = node; r >= 0 && i < dag->n; i++)
 		if (below[i] && sides[i] != JUDGE_SIDE_SKIP)
 			sides[i] = side;
-	}
-	return 0;
+	return r;
 }
 
 /* The node and all its ancestors. */

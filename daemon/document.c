@@ -22,6 +22,7 @@ struct sources {
 	const struct session_obs *o;
 	const struct judge_decision *d;
 	enum judge_side *sides; /* a node each */
+	bool *below;		/* of several changes: a node each, does it descend from the main one? NULL: one change */
 };
 
 static json_t *candidate_json(const struct sources *x, const struct judge_candidate *candidate)
@@ -148,12 +149,20 @@ static void bisect_log_line(const struct sources *x, const char *word, int node,
 		(void)str_addf(out, "git bisect %s %s\n", word, x->s->graph.oids[node]);
 }
 
+/* The log is of one question, and git knows one first bad commit: what other changes have done would contradict it. */
+static bool is_of_main(const struct sources *x, int node)
+{
+	if (!x->below || x->sides[node] == JUDGE_SIDE_SKIP)
+		return true;
+	return x->below[node] == (x->sides[node] == JUDGE_SIDE_BAD);
+}
+
 static void add_step(const struct sources *x, int node, json_t *list, struct str *log)
 {
 	enum judge_side side = x->sides[node];
 
 	(void)step_json(x, node, list);
-	if (node != 0 && node != x->o->n - 1 && side != JUDGE_SIDE_UNKNOWN)
+	if (node != 0 && node != x->o->n - 1 && side != JUDGE_SIDE_UNKNOWN && is_of_main(x, node))
 		bisect_log_line(x, side_word(side), node, log);
 }
 
@@ -302,6 +311,8 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	(void)json_object_set_new(doc, "bisect_log", json_string(log));
 	(void)json_object_set_new(doc, "candidates", candidates_json(x));
 	(void)json_object_set_new(doc, "change", change_json(x));
+	if (x->o->options.cls == JUDGE_EXACT)
+		(void)json_object_set_new(doc, "changes", document_changes(x->e, x->s, x->d));
 	(void)json_object_set_new(doc, "commit", commit_json(x, x->s->question.culprit));
 	(void)json_object_set_new(doc, "fix", fix_json(x));
 	(void)json_object_set_new(doc, "cost", cost_json(x));
@@ -324,8 +335,11 @@ int document_make(struct engine *e, struct session *s, struct error *err, json_t
 	if (r < 0)
 		return r;
 	r = document_sides(&s->graph.dag, &o, &d, &x.sides);
+	if (r >= 0 && d.action == JUDGE_DONE && d.n_changes > 1)
+		r = document_below(&s->graph.dag, d.first_bad, &x.below);
 	r = r < 0 ? error_errno(err, r, "document") : add_parts(&x, doc, err);
 	free(x.sides);
+	free(x.below);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(doc);

@@ -2,6 +2,7 @@
 #include "daemon/export.h"
 
 #include "daemon/definition.h"
+#include "daemon/hints.h"
 #include "daemon/plan.h"
 #include "db/build.h"
 #include "db/run.h"
@@ -172,6 +173,23 @@ static int add_options(const struct export *x, const struct paths *paths, json_t
 	return 0;
 }
 
+/* What messages say of reverts in the range; of exact searches, which ask for it. */
+static int add_reverts(const struct export *x, json_t *recording)
+{
+	_cleanup_free_ struct judge_hint *hints = NULL;
+	json_t *list;
+	size_t n = 0;
+	int r = str_eq(x->search->class, "exact") ? hints_find(x->repo, &x->graph, &hints, &n) : 0;
+
+	if (r < 0 || n == 0)
+		return r;
+	list = json_array();
+	for (size_t i = 0; i < n; i++)
+		(void)json_array_append_new(list, json_pack("[s, s]", x->graph.oids[hints[i].reverted],
+							    x->graph.oids[hints[i].reverting]));
+	return json_object_set_new(recording, "reverts", list) < 0 ? -ENOMEM : 0;
+}
+
 static json_t *recording_json(const struct export *x)
 {
 	const struct search *s = x->search;
@@ -205,6 +223,8 @@ int export_search(struct db *db, struct repo *repo, const struct paths *paths, c
 	if (r < 0 || !recording)
 		return error_errno(err, r < 0 ? r : -ENOMEM, "search %lld", (long long)search->id);
 	r = add_options(&x, paths, recording);
+	if (r >= 0)
+		r = add_reverts(&x, recording);
 	if (r < 0)
 		return error_errno(err, r, "search %lld", (long long)search->id);
 	*ret = TAKE_PTR(recording);

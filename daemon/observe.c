@@ -155,6 +155,8 @@ static int read_options(struct engine *e, struct session *s, const struct worklo
 				       .run_seconds = run_seconds(e, o),
 				       .layouts = 1,
 				       .slots = executor_slots(e->executor, s->question.class),
+				       .hints = s->hints,
+				       .n_hints = s->n_hints,
 				       .memo = s->memo };
 	read_metric(e, s, o, opt);
 	opt->floor = workload_floor(workload, s->question.class, s->question.metric);

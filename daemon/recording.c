@@ -36,6 +36,7 @@ void recording_done(struct recording *rec)
 	free(rec->subjects);
 	free(rec->table);
 	free(rec->image);
+	free(rec->hints);
 	free(rec->parent_start);
 	free(rec->parents);
 	free(rec->metric);
@@ -250,6 +251,30 @@ static int read_options(struct recording *rec, const json_t *document, struct er
 	return 0;
 }
 
+/* Reverts that messages told of: pairs of ids, the reverted commit first. */
+static int read_hints(struct recording *rec, const json_t *list, const struct name *names, struct error *err)
+{
+	const json_t *pair;
+	size_t i;
+
+	rec->hints = calloc(json_array_size(list) + 1, sizeof(*rec->hints));
+	if (!rec->hints)
+		return error_errno(err, -ENOMEM, "recording");
+	json_array_foreach (list, i, pair) {
+		const char *ids[2] = { json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)) };
+		int nodes[2] = { -1, -1 };
+
+		for (int k = 0; k < 2 && ids[k]; k++)
+			nodes[k] = names_find(names, (size_t)rec->dag.n, ids[k]);
+		if (nodes[0] < 0 || nodes[1] < 0)
+			return wrong(err, "reverts are pairs of commits", ids[nodes[0] < 0 ? 0 : 1]);
+		rec->hints[i] = (struct judge_hint){ nodes[0], nodes[1] };
+	}
+	rec->options.hints = rec->hints;
+	rec->options.n_hints = json_array_size(list);
+	return 0;
+}
+
 static int make_room(struct recording *rec, size_t n, struct error *err)
 {
 	rec->dag.n = (int)n;
@@ -285,6 +310,8 @@ int recording_read(const json_t *document, struct error *err, struct recording *
 		r = read_table(&rec, table, names, err);
 	if (r >= 0)
 		r = read_options(&rec, document, err);
+	if (r >= 0)
+		r = read_hints(&rec, json_object_get(document, "reverts"), names, err);
 	if (r < 0)
 		return r;
 	rec.dag.parent_start = rec.parent_start;

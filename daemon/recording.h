@@ -28,6 +28,7 @@ struct recording {
 	char *metric, *unit;	/* NULL: not said */
 	double build_seconds;	/* of an image that is not there */
 	struct judge_options options;
+	struct judge_hint *hints; /* options.hints */
 };
 
 int recording_read(const json_t *document, struct error *err, struct recording *ret);

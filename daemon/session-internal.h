@@ -17,6 +17,8 @@ struct session {
 	int64_t id;
 	struct search question; /* as in the database */
 	struct graph graph;
+	struct judge_hint *hints; /* what the messages of this graph say; exact searches only */
+	size_t n_hints;
 	struct judge_memo *memo; /* of this graph; NULL when the search is over */
 	struct rows rows; /* of the proof; made when there is a culprit */
 	bool rows_made;
@@ -91,6 +93,10 @@ int session_verify(struct engine *engine, struct session *session, struct error 
  */
 int document_sides(const struct judge_dag *dag, const struct session_obs *obs, const struct judge_decision *decision,
 		   enum judge_side **ret);
+/* Whether each node is `node` or descends from it; the caller frees *ret. */
+int document_below(const struct judge_dag *dag, int node, bool **ret);
+/* Its member `changes`: an array, empty as long as there is no answer. */
+json_t *document_changes(struct engine *engine, const struct session *session, const struct judge_decision *decision);
 /* The answer as docs/architecture.md has it. */
 int document_make(struct engine *engine, struct session *session, struct error *err, json_t **ret);
 

@@ -2,6 +2,7 @@
 #include "daemon/session-internal.h"
 
 #include "daemon/decision.h"
+#include "daemon/hints.h"
 #include "db/job.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -15,6 +16,7 @@ static struct session *session_free(struct session *s)
 	if (!s)
 		return NULL;
 	graph_done(&s->graph);
+	free(s->hints);
 	(void)judge_memo_free(s->memo);
 	rows_done(&s->rows);
 	search_done(&s->question);
@@ -43,12 +45,29 @@ static struct session *find_session(struct engine *e, int64_t id)
 	return NULL;
 }
 
+/* Reverts leave a trace in messages even where they leave none in levels. Between ends and merge bases there are none. */
+static int read_hints(struct engine *e, struct session *s, struct error *err)
+{
+	int r;
+
+	free(s->hints);
+	s->hints = NULL;
+	s->n_hints = 0;
+	if (session_is_noisy(s) || s->graph.n_bases)
+		return 0;
+	r = hints_find(e->repo, &s->graph, &s->hints, &s->n_hints);
+	return r < 0 ? error_errno(err, r, "search %lld", (long long)s->id) : 0;
+}
+
 static int load_graph(struct engine *e, struct session *s, struct error *err)
 {
+	int r;
+
 	graph_done(&s->graph);
 	(void)judge_memo_free(s->memo);
 	s->memo = judge_memo_new(); /* without it the judge is slower */
-	return repo_question(e->repo, s->question.good, s->question.bad, s->question.base, err, &s->graph);
+	r = repo_question(e->repo, s->question.good, s->question.bad, s->question.base, err, &s->graph);
+	return r < 0 ? r : read_hints(e, s, err);
 }
 
 static int session_get(struct engine *e, int64_t id, struct error *err, struct session **ret)
