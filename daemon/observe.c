@@ -164,6 +164,28 @@ static int read_options(struct engine *e, struct session *s, const struct worklo
 	return read_marks(e, s, o);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Most commits of a large range were never built: what was is asked for once, and only that is looked at. */
+static int observe_built(struct engine *e, struct session *s, double build_seconds, struct session_obs *o, struct error *err)
+{
+	_cleanup_(build_trees_done) struct build_trees built = { 0 };
+	int r = db_build_trees(e->db, s->question.arch, &built);
+
+	if (r < 0)
+		return error_errno(err, r, "database");
+	for (int i = 0; i < o->n && r >= 0; i++) {
+		if (built.n && bsearch(&s->graph.tree_oids[i], built.items, built.n, sizeof(*built.items), compare_texts))
+			r = observe_node(e, s, i, build_seconds, o, err);
+		else
+			o->obs[i].build_seconds = build_seconds;
+	}
+	return r;
+}
+
 static int observe_all(struct engine *e, struct session *s, struct session_obs *o, struct error *err)
 {
 	double build_seconds = BUILD_SECONDS;
@@ -177,9 +199,13 @@ static int observe_all(struct engine *e, struct session *s, struct session_obs *
 		return error_errno(err, -ENOMEM, "search");
 	}
 	(void)db_build_typical_seconds(e->db, s->question.arch, &build_seconds);
-	for (int i = 0; i < o->n && r >= 0; i++)
-		r = observe_node(e, s, i, build_seconds, o, err);
-	if (r >= 0 && session_is_status(s))
+	r = db_begin(e->db); /* or each of the queries locks the database anew */
+	if (r < 0)
+		return error_errno(err, r, "database");
+	r = db_end(e->db, observe_built(e, s, build_seconds, o, err));
+	if (r < 0)
+		return err->code ? r : error_errno(err, r, "database");
+	if (session_is_status(s))
 		r = status_observe(e, s, o, err);
 	if (r < 0)
 		return r;

@@ -113,7 +113,7 @@ int status_observe(struct engine *e, struct session *s, struct session_obs *o, s
 	if (r >= 0) {
 		v->n = o->n;
 		v->obs = calloc((size_t)o->n, sizeof(*v->obs));
-		v->options = (struct judge_status_options){ .first_parent = s->question.first_parent,
+		v->options = (struct judge_status_options){ .first_parent = s->question.first_parent && !s->graph.n_bases,
 							    .deterministic = !session_is_noisy(s),
 							    .max_runs = (unsigned)s->question.max_runs };
 		r = v->obs ? kind_of(v, "ok", NULL) : -ENOMEM;

@@ -86,6 +86,35 @@ int db_build_any(struct db *db, const char *arch, struct build *ret)
 	return r < 0 ? r : read_build(db, q, ret);
 }
 
+void build_trees_done(struct build_trees *trees)
+{
+	for (size_t i = 0; i < trees->n; i++)
+		free(trees->items[i]);
+	free(trees->items);
+	*trees = (struct build_trees){ 0 };
+}
+
+int db_build_trees(struct db *db, const char *arch, struct build_trees *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	struct build_trees list = { 0 };
+	int r = db_query(db, &q, "SELECT DISTINCT tree_oid FROM build WHERE arch = ? ORDER BY tree_oid", "s", arch);
+
+	while (r >= 0 && (r = db_step(db, q)) > 0) {
+		r = grow_array(&list.items, &list.capacity, list.n, sizeof(*list.items));
+		if (r < 0)
+			break;
+		list.items[list.n] = NULL;
+		r = db_column_dup(q, 0, &list.items[list.n++]);
+	}
+	if (r < 0) {
+		build_trees_done(&list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}
+
 int db_build_typical_seconds(struct db *db, const char *arch, double *ret)
 {
 	return db_middle_seconds(db, ret,

@@ -22,6 +22,15 @@ int db_build_find(struct db *db, const char *tree_oid, const char *arch, const c
 		  struct build *ret);
 /* The job of the newest build of a tree that failed: 1 found, 0 none. */
 int db_build_failed_job(struct db *db, const char *tree_oid, const char *arch, int64_t *ret);
+
+/* All trees that a build is known of, sorted, each once. */
+struct build_trees {
+	char **items;
+	size_t n, capacity;
+};
+void build_trees_done(struct build_trees *trees);
+int db_build_trees(struct db *db, const char *arch, struct build_trees *ret);
+
 /* Median seconds of an arch's last builds that were not answered from the store. -ENOENT: there is none yet. */
 int db_build_typical_seconds(struct db *db, const char *arch, double *ret);
 /* Any image that boots on this arch, newest first: for the accelerator probe. 1 found, 0 none. */

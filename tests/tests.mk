@@ -8,7 +8,7 @@ DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificat
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
 TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
-.PHONY: deps test-deps check lint bench bench-judge bench-time
+.PHONY: deps test-deps check lint bench bench-judge bench-decision bench-time
 deps:
 	@tests/tools/deps.sh $(DEPS)
 test-deps: deps
@@ -29,7 +29,12 @@ bench-time: deps
 	@$(MAKE) --no-print-directory -j2 all
 	@bash tests/bench/bisect-time.sh
 
-bench: bench-judge bench-time
+# CPU time of a decision on a repository of mainline's size, beside git's; the repository is made once, in two minutes.
+bench-decision: deps
+	@$(MAKE) --no-print-directory -j2 $(O)/tests/bench/decision
+	@O=$(O) bash tests/bench/decision.sh
+
+bench: bench-judge bench-decision bench-time
 
 LINT_C := $(wildcard lib/*.c db/*.c daemon/*.c daemon/judge/*.c daemon/report/*.c daemon/simulate/*.c workers/*.c web/*.c)
 LINT_SH = $(shell git ls-files '*.sh' .ci/run)

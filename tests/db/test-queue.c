@@ -460,6 +460,14 @@ static void test_builds(void)
 	is_str(got.signature, "sig", "the newest");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		(void)str_set(owned[i], NULL);
+	struct build_trees trees = { 0 };
+
+	is_int(db_build_trees(db, "x", &trees), 0, "all trees that were built");
+	ok(trees.n == 1 && strcmp(trees.items[0], "T") == 0, "each once");
+	build_trees_done(&trees);
+	is_int(db_build_trees(db, "y", &trees), 0, "none of another arch");
+	is_int((int)trees.n, 0, "none");
+	build_trees_done(&trees);
 	is_int(db_build_any(db, "x", &got), 1, "one that boots");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		(void)str_set(owned[i], NULL);
