@@ -49,6 +49,8 @@ static void test_wrong(void)
 		{ "{\"commits\":[" STRAND "],\"table\":{}}", "class is exact, count or time" },
 		{ OF(STRAND, "", ",\"better\":\"worse\""), "better is lower or higher" },
 		{ OF(STRAND, "", ",\"max_runs\":-1"), "are numbers >= 0" },
+		{ OF(STRAND, "", ",\"reverts\":[[\"b\",\"x\"]]"), "reverts are pairs of commits: x" },
+		{ OF(STRAND, "", ",\"reverts\":[[\"b\"]]"), "reverts are pairs of commits" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -94,7 +96,7 @@ struct heard {
 	unsigned decisions;
 	enum judge_verdict verdict;
 	int culprit;
-	size_t n_candidates;
+	size_t n_candidates, n_changes;
 };
 
 static int hear(const struct recording *rec, const struct judge_decision *d, void *userdata)
@@ -106,6 +108,7 @@ static int hear(const struct recording *rec, const struct judge_decision *d, voi
 	h->verdict = d->verdict;
 	h->culprit = d->action == JUDGE_DONE ? d->culprit : -1;
 	h->n_candidates = d->n_candidates;
+	h->n_changes = d->n_changes;
 	return 0;
 }
 
@@ -153,6 +156,9 @@ static void test_replay(void)
 			   "{\"id\":\"d\",\"parents\":[\"c\"],\"image\":\"j\"}",
 		       "\"a\":" VALUES("1") ",\"b\":" VALUES("1") ",\"d\":" VALUES("2"), ""), &heard, &count, NULL), 0, "commits of one image");
 	ok(heard.verdict == JUDGE_CULPRIT && heard.culprit == 3, "share its samples");
+	is_int(play(OF(STRAND, "\"a\":" VALUES("1") ",\"b\":" VALUES("9") ",\"c\":" VALUES("1") ",\"d\":" VALUES("2"),
+		       ",\"reverts\":[[\"b\",\"c\"]]"), &heard, &count, NULL), 0, "a recording that tells of a revert");
+	ok(heard.culprit == 3 && heard.n_changes == 3 && count.builds == 4, "in which the reverted commit is looked at");
 	is_int(recording_read(document, NULL, &rec), 0, "a recording");
 	is_int(replay_run(&rec, stop, NULL, NULL, &count), -EIO, "a listener may stop it");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Git through our eyes, on small real repositories that git itself makes: graphs, odd commits, borrowed objects, patches. */
+#include "daemon/hints.h"
 #include "daemon/repo.h"
 
 #include "lib/clock.h"
@@ -505,6 +506,37 @@ static void test_no_repo(void)
 	}
 }
 
+static bool has_hint(const struct graph *graph, const struct judge_hint *hints, size_t n, const char *reverted, const char *reverting)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(graph->oids[hints[i].reverted], reverted) && str_eq(graph->oids[hints[i].reverting], reverting))
+			return true;
+	return false;
+}
+
+/* Which messages say that they revert a commit of the range. */
+static void test_hints(void)
+{
+	SH("mkdir hints && cd hints && g init -q -b m . && commit h0 f 0 && commit h1 f 1 && commit h2 f 2 && commit h1b f 3\n"
+	   "g commit -q --allow-empty -m \"$(printf 'Revert \"h2\"\\n\\nThis reverts commit %s.' $(g rev-parse h2))\" && g tag by-id\n"
+	   "g commit -q --allow-empty -m 'Revert \"h1\"' && g tag by-subject\n"
+	   "g commit -q --allow-empty -m 'Revert \"h0\"' && g commit -q --allow-empty -m 'Revert \"\"'\n"
+	   "g commit -q --allow-empty -m 'mm: This reverts commit deadbeef' && g tag end");
+	_cleanup_(repo_closep) struct repo *repo = attach("hints.git", "hints");
+	_cleanup_(graph_done) struct graph graph = { 0 };
+	_cleanup_free_ struct judge_hint *hints = NULL;
+	_cleanup_free_ char *good = sh("g -C hints rev-parse h0"), *bad = sh("g -C hints rev-parse end"), *one = sh("g -C hints rev-parse h1"),
+			    *two = sh("g -C hints rev-parse h2"), *by_id = sh("g -C hints rev-parse by-id"),
+			    *by_subject = sh("g -C hints rev-parse by-subject");
+	size_t n = 0;
+
+	is_int(repo_range(repo, good, bad, NULL, &graph), 0, "a range with reverts");
+	is_int(hints_find(repo, &graph, &hints, &n), 0, "its messages are read");
+	ok(has_hint(&graph, hints, n, two, by_id), "a revert that names the id");
+	ok(has_hint(&graph, hints, n, one, by_subject), "one that quotes the subject");
+	is_int((long)n, 2, "and no more: of good, of nothing, of too few digits");
+}
+
 int main(void)
 {
 	_cleanup_(fs_rm_rf_free) char *scratch = NULL;
@@ -521,5 +553,6 @@ int main(void)
 	test_fixes();
 	test_borrowing();
 	test_no_repo();
+	test_hints();
 	return done_testing();
 }

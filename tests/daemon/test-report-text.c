@@ -165,6 +165,29 @@ static void test_other_answers(void)
 	ok(!str_eq(e, "(failed)") && !str_eq(f, "(failed)") && !str_eq(g, "(failed)"), "members of wrong types do not fail");
 }
 
+/* What else has changed: a recovered commit, a set, and not the main one. */
+static void test_changes(void)
+{
+	_cleanup_json_ json_t *several = load("{\"kind\":\"bisect\",\"verdict\":\"culprit\",\"culprit\":\"" OID_CULPRIT "\",\"metric\":\"m\","
+		"\"changes\":[{\"commit\":\"" OID_CULPRIT "\",\"subject\":\"mm: the main one\",\"kind\":\"regression\",\"main\":true},"
+		"{\"commit\":\"" OID_PARENT "\",\"subject\":\"mm: \\u001bfirst\",\"kind\":\"recovered\",\"recovered_by\":\"" OID_BAD "\","
+		"\"before\":1000,\"after\":1500,\"main\":false},"
+		"{\"commit\":null,\"first_bad\":\"" OID_BAD "\",\"kind\":\"improvement\",\"candidates\":[{\"commit\":\"" OID_GOOD "\","
+		"\"subject\":\"mm: one\"},{\"commit\":\"" OID_BAD "\",\"subject\":\"mm: two\"}]},7]}");
+	_cleanup_json_ json_t *one = load("{\"kind\":\"bisect\",\"verdict\":\"culprit\",\"culprit\":\"" OID_CULPRIT "\",\"metric\":\"m\","
+		"\"changes\":[{\"commit\":\"" OID_CULPRIT "\",\"subject\":\"mm: the main one\",\"kind\":\"regression\",\"main\":true}]}");
+	_cleanup_free_ char *a = text_of(several), *b = text_of(one);
+
+	has(a, "Other changes in this range, oldest first:\n");
+	has(a, "first\n    recovered by ");
+	has(a, ": 1 000 to 1 500, ");
+	has(a, "  one of these, the last one is ");
+	has(a, "  mm: two\n    improvement\n");
+	hasnt(a, "the main one");
+	hasnt(a, "\x1b");
+	hasnt(b, "Other changes");
+}
+
 #define NOISY(verdict, more) \
 	"{\"kind\":\"bisect\",\"status\":\"ok\",\"verdict\":\"" verdict "\",\"culprit\":\"" OID_CULPRIT "\",\"range\":{\"good\":\"" OID_GOOD \
 	"\",\"bad\":\"" OID_BAD "\"},\"workload\":\"w\",\"arch\":\"arm64\",\"metric\":\"sys\",\"reason\":\"why\"," more "}"
@@ -254,6 +277,7 @@ int main(void)
 	test_wide_table();
 	test_other_answers();
 	test_noisy_answers();
+	test_changes();
 	test_strangers();
 	return done_testing();
 }
