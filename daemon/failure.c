@@ -71,7 +71,7 @@ char *failure_title(const char *status, const char *text)
 /* The start of a title up to where something was put in for what differs from run to run. */
 static size_t start_length(const char *title)
 {
-	static const char *const put_in[] = { "ADDR", "NUM", " in ", "PID", ": error: " };
+	static const char *const put_in[] = { "ADDR", "NUM", " in " };
 	size_t n = strlen(title);
 
 	for (size_t i = 0; i < ARRAY_SIZE(put_in); i++) {
@@ -86,7 +86,9 @@ static size_t start_length(const char *title)
 /* Where the first line begins that has the start of the title; NULL: none has. */
 static const char *find_line(const char *text, const char *title)
 {
-	_cleanup_free_ char *start = strndup(title, start_length(title));
+	const char *error = strstr(title, "error: "); /* its place was taken out before it */
+	const char *from = error ? error : title;
+	_cleanup_free_ char *start = strndup(from, start_length(from));
 	const char *at = start && strlen(start) >= START_LEAST ? strstr(text, start) : NULL;
 
 	while (at && at > text && at[-1] != '\n')

@@ -36,7 +36,7 @@ static const struct cli_option {
 	{ 'b', "bad", "REV", "commit that is slow" },
 	{ 'w', "workload", "NAME", "what is measured (configs/workloads/)" },
 	{ 'a', "arch", "ARCH", "x86_64 (default) or arm64" },
-	{ 'm', "metric", "NAME", "metric to search; default: the workload's own" },
+	{ 'm', "metric", "NAME", "metric to search, or status: how runs end; default: the workload's own" },
 	{ 'c', "class", "CLASS", "exact (deterministic), time, or all" },
 	{ 't', "times", "N", "runs of each row on machines of class time (default 5)" },
 	{ 'R', "max-runs", "N", "most runs of a search of class time; how many of a commit is the judge's" },

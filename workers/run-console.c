@@ -17,7 +17,11 @@ static const struct cry {
 	{ "BUG: sleeping function called", NOTED, "bug" },
 	{ "BUG: scheduling while atomic", NOTED, "bug" },
 	{ "watchdog: BUG: soft lockup", NOTED, "lockup" },
+	{ "NMI watchdog: Watchdog detected hard LOCKUP", NOTED, "lockup" },
+	{ "watchdog: Watchdog detected hard LOCKUP", NOTED, "lockup" },
+	{ "watchdog: CPU", NOTED, "lockup" },
 	{ "BUG:", FATAL, "bug" },
+	{ "BUG kmalloc-", FATAL, "bug" },
 	{ "kernel BUG at ", FATAL, "bug" },
 	{ "Kernel BUG at ", FATAL, "bug" },
 	{ "Kernel panic - not syncing", FATAL, "panic" },
@@ -27,6 +31,11 @@ static const struct cry {
 	{ "invalid opcode:", FATAL, "oops" },
 	{ "int3:", FATAL, "oops" },
 	{ "PANIC: double fault", FATAL, "oops" },
+	{ "traps: PANIC: double fault", FATAL, "oops" },
+	{ "SError Interrupt on ", FATAL, "oops" },
+	{ "Bad mode in ", FATAL, "oops" },
+	{ "Insufficient stack space to handle exception", FATAL, "oops" },
+	{ "Unexpected kernel BRK exception", FATAL, "oops" },
 	{ "Unable to handle kernel", FATAL, "oops" },
 	{ "Internal error:", FATAL, "oops" },
 	{ "Unhandled fault:", FATAL, "oops" },
@@ -168,6 +177,90 @@ static size_t address_length(const char *p)
 	return n >= 8 && !word_char(p[n]) ? n : 0;
 }
 
+/* Where the kernel names the task that happened to run; `end` are the characters that its name may end before. */
+static const struct task_name {
+	const char *before, *end;
+} task_names[] = {
+	{ " in process ", "  " },		 /* BUG: Bad page state in process stress  pfn:1a2b3 */
+	{ "INFO: task ", ":" },			 /* INFO: task kworker/u4:2:31 blocked for more than 120 seconds. */
+	{ "scheduling while atomic: ", "/" },	 /* BUG: scheduling while atomic: bench/71/0x00000002 */
+	{ " stuck for NUMs! [", ":" },		 /* watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [bench:71] */
+	{ " on CPU#NUM, ", "/" },		 /* BUG: spinlock bad magic on CPU#0, bench/71 */
+	{ "Out of memory: Killed process NUM (", ")" },
+};
+
+/* What numbers a thing: "CPU0", "pfn:1a2b3", "pte:…". A letter in front of a digit is part of a name else. */
+static const struct {
+	const char *before, *digits, *instead;
+} counted[] = {
+	{ "CPU", "0123456789", "NUM" },
+	{ "pfn:", "0123456789abcdef", "ADDR" },
+	{ "mm:", "0123456789abcdef", "ADDR" },
+};
+
+static bool str_has_end(const struct str *s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s->len >= n && memcmp(s->data + s->len - n, end, n) == 0;
+}
+
+/* Of a name that ends before the last such character of its word, as it may have some of its own. 0: there is none here. */
+static size_t task_length(const struct str *title, const char *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(task_names); i++) {
+		const struct task_name *t = &task_names[i];
+		const char *end = str_has_end(title, t->before) ? strstr(p, t->end) : NULL;
+		size_t word, n;
+
+		if (!end)
+			continue;
+		if (strchr(" )", *t->end))
+			return (size_t)(end - p);
+		word = strcspn(p, " ");
+		for (n = word; n > 0 && p[n - 1] != *t->end; n--)
+			;
+		if (n && str_eq(t->before, "scheduling while atomic: ")) /* its pid and count are behind it */
+			for (n--; n > 0 && p[n - 1] != '/'; n--)
+				;
+		return n ? n - 1 : 0;
+	}
+	return 0;
+}
+
+/* Length at p, *ret_instead what stands for it; 0: it stays. */
+static size_t counted_length(const struct str *title, const char *p, const char **ret_instead)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+		size_t n = str_has_end(title, counted[i].before) ? strspn(p, counted[i].digits) : 0;
+
+		*ret_instead = counted[i].instead;
+		if (n && !word_char(p[n]))
+			return n;
+	}
+	return 0;
+}
+
+/* What differs from run to run at p: its length, and what stands for it in a title; 0: none. */
+static size_t variable_length(const struct str *title, const char *start, const char *p, const char **ret_instead)
+{
+	bool starts = p == start || !word_char(p[-1]);
+	size_t n = task_length(title, p);
+
+	*ret_instead = "COMM";
+	if (n)
+		return n;
+	n = counted_length(title, p, ret_instead);
+	if (n || !starts)
+		return n;
+	*ret_instead = "ADDR";
+	n = address_length(p);
+	if (n)
+		return n;
+	*ret_instead = "NUM";
+	return strspn(p, "0123456789");
+}
+
 char *run_title(const char *text)
 {
 	_cleanup_free_ char *clean = str_sanitize_line(text, strlen(text));
@@ -177,17 +270,14 @@ char *run_title(const char *text)
 	if (!clean)
 		return NULL;
 	for (const char *p = clean; *p;) {
-		bool starts = p == clean || !word_char(p[-1]);
-		size_t address = starts ? address_length(p) : 0;
-		size_t number = starts ? strspn(p, "0123456789") : 0;
+		const char *instead;
+		size_t n = variable_length(&s, clean, p, &instead);
 
-		if (address)
-			(void)str_add(&s, "ADDR");
-		else if (number)
-			(void)str_add(&s, "NUM");
+		if (n)
+			(void)str_add(&s, instead);
 		else
 			(void)str_add_mem(&s, p, 1);
-		p += address ? address : number ? number : 1;
+		p += n ? n : 1;
 	}
 	cut = s.len > RUN_TITLE_MAX ? RUN_TITLE_MAX : s.len;
 	while (cut < s.len && cut && ((unsigned char)s.data[cut] & 0xc0) == 0x80)
@@ -250,6 +340,9 @@ static int find_place(struct run_console *console, const char *text)
 	console->want_place = false;
 	n = strcspn(func, "+ ");
 	if (!n || n > 64 || func[n] != '+' || strstr(console->crash_title, " in "))
+		return 0;
+	n = strcspn(func, "+."); /* .isra.0, .cold: what the compiler made of it */
+	if (!n)
 		return 0;
 	title = str_format("%.*s in %.*s", (int)(RUN_TITLE_MAX - 4 - n), console->crash_title, (int)n, func);
 	if (!title)

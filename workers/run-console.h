@@ -8,7 +8,7 @@
  * A table says what counts: fatal (the run is over) or noted (a warning of the result). Only kernel messages count: lines
  * that begin with printk's time stamp. As long as no stamp was seen at all (a kernel that does not know printk.time) lines without one
  * count as well. Text in the middle of a line never does. Titles are normalised, so that the same crash of two kernels has the
- * same title: addresses become ADDR, numbers NUM.
+ * same title: addresses become ADDR, numbers NUM, and the name of the task that happened to run COMM.
  */
 #include "lib/error.h"
 #include "lib/json.h"
