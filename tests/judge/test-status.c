@@ -347,10 +347,40 @@ static void test_good_runs(void)
 	}
 }
 
+/* One commit, by counts: what a quorum, a stray and another failure make of it. */
+static void test_sides(void)
+{
+	static const struct {
+		unsigned same, ok, other;
+		enum judge_side exact, noisy; /* five runs make it good among noise */
+	} cases[] = {
+		{0, 0, 0, JUDGE_SIDE_UNKNOWN, JUDGE_SIDE_UNKNOWN}, {1, 0, 0, JUDGE_SIDE_UNKNOWN, JUDGE_SIDE_UNKNOWN},
+		{2, 0, 0, JUDGE_SIDE_BAD, JUDGE_SIDE_BAD},	   {2, 9, 5, JUDGE_SIDE_BAD, JUDGE_SIDE_BAD},
+		{0, 1, 0, JUDGE_SIDE_GOOD, JUDGE_SIDE_UNKNOWN},	   {0, 4, 0, JUDGE_SIDE_GOOD, JUDGE_SIDE_UNKNOWN},
+		{0, 5, 0, JUDGE_SIDE_GOOD, JUDGE_SIDE_GOOD},	   {1, 9, 0, JUDGE_SIDE_GOOD, JUDGE_SIDE_UNKNOWN},
+		{1, 10, 0, JUDGE_SIDE_GOOD, JUDGE_SIDE_GOOD},	   {1, 1, 0, JUDGE_SIDE_UNKNOWN, JUDGE_SIDE_UNKNOWN},
+		{0, 0, 1, JUDGE_SIDE_UNKNOWN, JUDGE_SIDE_UNKNOWN}, {0, 0, 2, JUDGE_SIDE_SKIP, JUDGE_SIDE_UNKNOWN},
+		{0, 0, 3, JUDGE_SIDE_SKIP, JUDGE_SIDE_SKIP},	   {0, 1, 3, JUDGE_SIDE_GOOD, JUDGE_SIDE_UNKNOWN},
+		{0, 0, 9, JUDGE_SIDE_SKIP, JUDGE_SIDE_SKIP},	   {0, 5, 9, JUDGE_SIDE_GOOD, JUDGE_SIDE_GOOD},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct judge_ending endings[] = {{SEARCHED, cases[i].same}, {JUDGE_KIND_OK, cases[i].ok}, {STRAY_ONE, cases[i].other}};
+		const struct judge_status_obs obs = {.image = JUDGE_IMAGE_BUILT, .endings = endings, .n_endings = 3};
+		const struct judge_failure exact = {.kind = SEARCHED, .good_runs = 1}, noisy = {.kind = SEARCHED, .good_runs = 5};
+
+		is_int(judge_status_side(&obs, &exact, &(struct judge_status_options){.deterministic = true}), cases[i].exact,
+		       "exact: %u with it, %u well, %u otherwise", cases[i].same, cases[i].ok, cases[i].other);
+		is_int(judge_status_side(&obs, &noisy, &(struct judge_status_options){.deterministic = false}), cases[i].noisy,
+		       "noisy: %u with it, %u well, %u otherwise", cases[i].same, cases[i].ok, cases[i].other);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	(void)seed_of(argc, argv);
 	test_good_runs();
+	test_sides();
 	test_deterministic(false);
 	test_deterministic(true);
 	test_graphs();
