@@ -311,7 +311,7 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	(void)json_object_set_new(doc, "bisect_log", json_string(log));
 	(void)json_object_set_new(doc, "candidates", candidates_json(x));
 	(void)json_object_set_new(doc, "change", change_json(x));
-	if (x->o->options.cls == JUDGE_EXACT)
+	if (x->o->options.cls == JUDGE_EXACT && !x->o->status)
 		(void)json_object_set_new(doc, "changes", document_changes(x->e, x->s, x->d));
 	(void)json_object_set_new(doc, "commit", commit_json(x, x->s->question.culprit));
 	(void)json_object_set_new(doc, "fix", fix_json(x));

@@ -18,7 +18,7 @@ bash tests/demo/make-base.sh "$repo" || exit 1
 tip=$(node -e 'console.log(JSON.parse(require("fs").readFileSync(process.argv[1])).good)' "$demo/history.json")
 g() { git_ --git-dir "$repo" "$@"; }
 field() { # field EXPRESSION-OF-d
-	node -e 'const d = JSON.parse(require("fs").readFileSync(process.argv[1])); console.log(eval(process.argv[2]))' "$work/out.json" "$1"
+	node -e 'const d = JSON.parse(require("fs").readFileSync(process.argv[1])); console.log(eval(process.argv[2]))' "$work/out.json" "$1" 2>/dev/null
 }
 is() { [ "$1" = "$2" ] || { echo "# got '$1', want '$2'" && false; }; }
 on_failure() { tail -n 5 "$work/err" | sed 's/^/# /'; }
