@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/judge/ancestry.h"
 #include "daemon/judge/recovery.h"
 #include "daemon/judge/search.h"
 #include "daemon/judge/sides.h"
@@ -30,8 +29,7 @@ struct look {
 	const struct judge_obs *obs;
 	const struct judge_options *opt;
 	struct judge_decision *d;
-	struct ancestry ancestry;
-	uint64_t *above;       /* ancestors-or-self of the node that is looked at */
+	unsigned char *above;	/* a byte a node: ancestor-or-self of the one that is looked at */
 	double *level;	       /* a node each; NAN: none */
 	bool factors;	       /* all levels are positive */
 	struct effect *effects; /* as many as a node each */
@@ -42,7 +40,6 @@ struct look {
 
 static void look_done(struct look *l)
 {
-	ancestry_done(&l->ancestry);
 	free(l->above);
 	free(l->level);
 	free(l->effects);
@@ -63,16 +60,13 @@ static int look_init(const struct judge_dag *dag, const struct judge_obs *obs,
 		     const struct judge_options *opt, struct judge_decision *d, struct look *l)
 {
 	size_t n = (size_t)dag->n;
-	int r = ancestry_init(dag, opt->first_parent, &l->ancestry);
 
-	if (r < 0)
-		return r;
 	l->dag = dag;
 	l->obs = obs;
 	l->opt = opt;
 	l->d = d;
 	l->factors = true;
-	l->above = calloc(l->ancestry.words, sizeof(*l->above));
+	l->above = calloc(n, 1);
 	l->level = calloc(n, sizeof(*l->level));
 	l->effects = calloc(n, sizeof(*l->effects));
 	l->changes = calloc(n, sizeof(*l->changes));
@@ -84,6 +78,11 @@ static int look_init(const struct judge_dag *dag, const struct judge_obs *obs,
 			l->factors = false;
 	}
 	return 0;
+}
+
+static void look_above(const struct look *l, int node)
+{
+	judge_dag_above(l->dag, node, l->opt->first_parent, l->above);
 }
 
 /* Is the step from one level to the other one that counts? */
@@ -104,8 +103,8 @@ static bool is_partly(const struct look *l, const struct effect *e)
 	const struct judge_change *c = e->change < 0 ? NULL : &l->changes[e->change];
 
 	for (size_t i = 0; c && i + 1 < c->n_nodes; i++)
-		if (ancestry_in(l->above, c->nodes[i]))
-			return !ancestry_in(l->above, e->node);
+		if (l->above[c->nodes[i]])
+			return !l->above[e->node];
 	return false;
 }
 
@@ -115,7 +114,7 @@ static struct effect expected(const struct look *l, bool partly)
 	struct effect all = {.factor = 1, .shift = 0};
 
 	for (size_t i = 0; i < l->n_effects; i++)
-		if (ancestry_in(l->above, l->effects[i].node) || (partly && is_partly(l, &l->effects[i]))) {
+		if (l->above[l->effects[i].node] || (partly && is_partly(l, &l->effects[i]))) {
 			all.factor *= l->effects[i].factor;
 			all.shift += l->effects[i].shift;
 		}
@@ -135,12 +134,12 @@ static void rule_out(const struct look *l, int node, const struct judge_sub *sub
 	for (int i = 1; i < l->dag->n; i++) {
 		if (i == node || isnan(l->level[i]))
 			continue;
-		ancestry_set(&l->ancestry, i, l->above);
+		look_above(l, i);
 		struct effect e = expected(l, false);
-		if (ancestry_in(l->above, node) || !is_explained(l, &e, l->level[i]))
+		if (l->above[node] || !is_explained(l, &e, l->level[i]))
 			continue;
 		for (int k = 1; k < sub->n - 1; k++)
-			if (ancestry_in(l->above, sub->node[k]))
+			if (l->above[sub->node[k]])
 				sides[k] = JUDGE_SIDE_GOOD;
 	}
 }
@@ -163,7 +162,7 @@ static int search_behind(const struct look *l, int node, struct judge_search *re
 	int r = in && sides ? 0 : -ENOMEM;
 
 	for (int i = 0; r == 0 && i <= node; i++)
-		in[i] = i == 0 || ancestry_in(l->above, i);
+		in[i] = i == 0 || l->above[i];
 	if (r == 0)
 		r = judge_sub_init(l->dag, l->opt->first_parent, in, &sub);
 	free(in);
@@ -260,7 +259,7 @@ static void parents_hull(const struct look *l, int node, double *low, double *hi
 		double level = l->level[parent];
 
 		if (isnan(level)) {
-			ancestry_set(&l->ancestry, parent, l->above);
+			look_above(l, parent);
 			struct effect e = expected(l, false);
 			level = l->factors ? e.factor : e.shift;
 		}
@@ -317,7 +316,7 @@ static void narrow(struct look *l, bool have)
 		if (!c || !is_partly(l, &l->effects[i]))
 			continue;
 		for (size_t k = 0; k < c->n_nodes; k++)
-			if (ancestry_in(l->above, c->nodes[k]) == have)
+			if (l->above[c->nodes[k]] == have)
 				c->nodes[n++] = c->nodes[k];
 		c->n_nodes = n;
 	}
@@ -344,13 +343,13 @@ static int look_at(struct look *l, int node)
 	bool cut = false;
 	int r;
 
-	ancestry_set(&l->ancestry, node, l->above);
+	look_above(l, node);
 	if (fits(l, node))
 		return 0;
 	r = search_behind(l, node, &s);
 	if (r < 0)
 		return r;
-	ancestry_set(&l->ancestry, node, l->above);
+	look_above(l, node);
 	struct effect e = expected(l, false);
 	if (s.pick >= 0 && l->n_effects < CHANGES_SEARCHED) {
 		int hinted = pick_by_hint(l, &s);
@@ -423,7 +422,7 @@ static int explain(struct look *l)
 		r = look_at_hints(l);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	recovery_find(&l->ancestry, l->opt, l->changes, l->n_changes, l->above);
+	recovery_find(l->dag, l->opt, l->changes, l->n_changes, l->above);
 	r = name_main(l);
 	if (r < 0)
 		return r;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Shape of the arrays alone: monotone starts, and each parent outside or before its child. */
 static int check_edges(const struct judge_dag *dag)
@@ -49,6 +50,20 @@ int judge_dag_check(const struct judge_dag *dag)
 	r = check_reach(dag, reached);
 	free(reached);
 	return r;
+}
+
+void judge_dag_above(const struct judge_dag *dag, int node, bool first_parent, unsigned char *ret)
+{
+	memset(ret, 0, (size_t)dag->n);
+	ret[node] = 1;
+	for (int i = node; i > 0; i--) {
+		if (!ret[i])
+			continue;
+		for (int e = dag->parent_start[i]; e < judge_dag_parents_end(dag, i, first_parent);
+		     e++)
+			if (dag->parents[e] >= 0)
+				ret[dag->parents[e]] = 1;
+	}
 }
 
 int judge_sub_init(const struct judge_dag *dag, bool first_parent, const unsigned char *in,

@@ -37,6 +37,9 @@ static inline int judge_dag_parents_end(const struct judge_dag *dag, int node, b
 	return first_parent && end > first ? first + 1 : end;
 }
 
+/* ret: a byte a node, 1 for `node` and its ancestors, node 0 among them where an edge leads there. */
+void judge_dag_above(const struct judge_dag *dag, int node, bool first_parent, unsigned char *ret);
+
 /* The graph of a part of the nodes, numbered anew in the same order; edges that leave the part are
  * gone. */
 struct judge_sub {

@@ -9,7 +9,7 @@
 struct undoing {
 	struct judge_change *changes;
 	const struct judge_options *opt;
-	const uint64_t *above; /* ancestors-or-self of the change that took something back */
+	const unsigned char *above; /* ancestors-or-self of the change that took something back */
 	int by;
 };
 
@@ -30,7 +30,7 @@ static double rest_of(const struct judge_change *worse, const struct judge_chang
 
 static bool stands_before(const struct undoing *u, int i)
 {
-	return u->changes[i].kind == JUDGE_REGRESSION && ancestry_in(u->above, u->changes[i].node);
+	return u->changes[i].kind == JUDGE_REGRESSION && u->above[u->changes[i].node];
 }
 
 static void take_back(const struct undoing *u, int i)
@@ -83,15 +83,15 @@ static void by_level(const struct undoing *u)
 			take_back(u, i);
 }
 
-void recovery_find(const struct ancestry *ancestry, const struct judge_options *opt,
-		   struct judge_change *changes, size_t n, uint64_t *scratch)
+void recovery_find(const struct judge_dag *dag, const struct judge_options *opt,
+		   struct judge_change *changes, size_t n, unsigned char *scratch)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct undoing u = {changes, opt, scratch, (int)i};
 
 		if (changes[i].kind != JUDGE_IMPROVEMENT)
 			continue;
-		ancestry_set(ancestry, changes[i].node, scratch);
+		judge_dag_above(dag, changes[i].node, opt->first_parent, scratch);
 		if (!by_hint(&u) && !by_effect(&u))
 			by_level(&u);
 	}
