@@ -157,13 +157,17 @@ static bool is_of_main(const struct sources *x, int node)
 	return x->below[node] == (x->sides[node] == JUDGE_SIDE_BAD);
 }
 
-static void add_step(const struct sources *x, int node, json_t *list, struct str *log)
+/* ret_bad: the last bad one in the log. */
+static void add_step(const struct sources *x, int node, json_t *list, struct str *log, int *ret_bad)
 {
 	enum judge_side side = x->sides[node];
 
 	(void)step_json(x, node, list);
-	if (node != 0 && node != x->o->n - 1 && side != JUDGE_SIDE_UNKNOWN && is_of_main(x, node))
-		bisect_log_line(x, side_word(side), node, log);
+	if (node == 0 || node == x->o->n - 1 || side == JUDGE_SIDE_UNKNOWN || !is_of_main(x, node))
+		return;
+	bisect_log_line(x, side_word(side), node, log);
+	if (side == JUDGE_SIDE_BAD)
+		*ret_bad = node;
 }
 
 /* Steps in the order they were asked for, and the same as a log that `git bisect replay` takes. */
@@ -174,6 +178,7 @@ static int steps_json(const struct sources *x, json_t **ret_steps, char **ret_lo
 	_cleanup_json_ json_t *list = json_array();
 	_cleanup_str_ struct str log = STR_INIT;
 	const int last = x->o->n - 1;
+	int bad = last;
 	int r = seen ? db_search_entries(x->e->db, x->s->id, &entries) : -ENOMEM;
 
 	if (r < 0)
@@ -187,13 +192,16 @@ static int steps_json(const struct sources *x, json_t **ret_steps, char **ret_lo
 				   -1;
 
 		if (node >= 0 && !seen[node])
-			add_step(x, node, list, &log);
+			add_step(x, node, list, &log, &bad);
 		if (node >= 0)
 			seen[node] = true;
 	}
 	for (int node = 0; node < x->o->n; node++) /* what was known before */
 		if (!seen[node] && x->o->obs[node].state != JUDGE_UNTESTED)
-			add_step(x, node, list, &log);
+			add_step(x, node, list, &log, &bad);
+	/* To git the last one that is called bad is it; other changes were looked for behind it. */
+	if (x->d->action == JUDGE_DONE && x->d->n_changes && bad != x->d->first_bad)
+		bisect_log_line(x, "bad", x->d->first_bad, &log);
 	if (x->d->verdict == JUDGE_CULPRIT && x->d->action == JUDGE_DONE && x->d->culprit >= 0)
 		bisect_log_line(x, "first bad commit", x->d->culprit, &log);
 	*ret_log = str_take(&log);
