@@ -169,6 +169,26 @@ ok "another seed gives other ids" test "$culprit" != "$first_culprit"
 make_history --seed 5 --broken-span 3 --json "$top/span.json"
 fields "$top/span.json"
 ok "--broken-span 3" test "$broken" = 3
+
+# The hard history: what it says of itself, read back from git.
+check_hard() {
+	eval "$(node -e 'for (const [k, v] of Object.entries(JSON.parse(require("fs").readFileSync(process.argv[1])))) if (/^[0-9a-f]+$/.test(v)) console.log(`${k}=${v}`)' "$1")"
+	[ "$(g rev-parse hard-good hard-bad | tr '\n' ' ')" = "$good $bad " ] || wrong refs || return
+	[ "$(g rev-list --count "$good..$bad")" -ge 12 ] || wrong number of commits || return
+	[ "$(g rev-parse "$culprit^")" = "$hole" ] || wrong the hole is not beside the culprit || return
+	[ "$(g rev-list --first-parent --reverse "$good..$bad" | grep -nE "$culprit|$second|$revert" | cut -d: -f2 | tr '\n' ' ')" = "$culprit $second $revert " ] || wrong order || return
+	g log -1 --format=%b "$revert" | grep -q "^This reverts commit $second" || wrong message of the revert || return
+	[ "$(g rev-parse "$revert:mm/huge_memory.c")" = "$(g rev-parse "$second^:mm/huge_memory.c")" ] || wrong content of the revert || return
+	[ "$(g rev-list --parents -1 "$octopus" | wc -w)" -ge 4 ] || wrong octopus || return
+	[ -z "$(g diff --name-only "$octopus^1" "$octopus" -- mm/mmap.c mm/huge_memory.c)" ] || wrong the octopus is not neutral
+}
+for seed in $seeds; do
+	node "$here/make-hard-history.mjs" --repo "$repo" --seed "$seed" --json "$top/hard.json"
+	ok "hard history, seed $seed" check_hard "$top/hard.json"
+done
+node "$here/make-hard-history.mjs" --repo "$repo" --seed "$seed" >"$top/hard-again.json"
+ok "the same seed, the same hard history" cmp "$top/hard.json" "$top/hard-again.json"
+
 ok "git fsck after all" git -C "$repo" fsck --no-dangling
 
 status_of() { want=$1; shift; "$@" && r=0 || r=$?; [ "$r" = "$want" ]; }
