@@ -5,9 +5,9 @@
  * No I/O, no clock, no random source, no state: the same input gives the same answer, so a caller
  * that was killed asks again. The anchors come first; no difference for the worse between them ends
  * the search. Exact metrics then take one run a commit, and this is bisection on the graph as git
- * does it; with several slots also those that would follow, where their images are there already. The
- * noisy classes are searched by posterior (noisy.h): what to run next is what tells
- * most for its seconds, the answer is confirmed by fresh runs of parent and culprit. Commits that
+ * does it; with several slots also those that would follow, where their images are there already. It
+ * goes on until every change of the range is known (changes.h). The noisy classes are searched by
+ * posterior (noisy.h): what to run next is what tells most for its seconds, the answer is confirmed by fresh runs of parent and culprit. Commits that
  * cannot be tested are avoided but stay candidates.
  *
  * Observations and options are borrowed. A decision is the caller's; judge_decision_done() frees
