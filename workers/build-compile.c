@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "workers/build-make.h"
 
+#include "workers/build-layout.h"
 #include "workers/job.h"
 
 #include "lib/clock.h"
@@ -81,7 +82,9 @@ static int compile(struct build *b, struct error *err, bool *ret_sure)
 	r = slot_obj_begin(&b->slot, err);
 	if (r < 0)
 		return r;
-	r = build_step(b, &argv, on_line, &state, err, ret_sure);
+	r = layout_prepare(&b->slot, b->job.layout, err);
+	if (r >= 0)
+		r = build_step(b, &argv, on_line, &state, err, ret_sure);
 	if (r >= 0 || r == BUILD_FAILED)
 		slot_obj_end(&b->slot);
 	if (r >= 0) {

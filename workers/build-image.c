@@ -36,6 +36,9 @@ json_t *image_recall(const struct build_job *job)
 	if (!str_eq(json_get_string(result, "status"), "ok") || !is_hash(json_get_string(result, "signature")) ||
 	    !is_hash(json_get_string(result, "config_hash")) || !json_get_string(result, "toolchain"))
 		return NULL;
+	/* Those from before layouts have none: they are 0. */
+	if (json_integer_value(json_object_get(result, "layout")) != job->layout)
+		return NULL;
 	if (stat(kernel, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return NULL;
 	/* The folder may have been moved since. */
@@ -118,10 +121,10 @@ static int make_result(const struct build *b, const char *config, const char *si
 
 	if (!kernel || config_final_hash(config, final_hash) < 0)
 		return -ENOMEM;
-	result = json_pack("{ss ss ss ss ss ss ss ss sO sf sb}", "status", "ok", "signature", signature, "kernel",
+	result = json_pack("{ss ss ss ss ss ss ss ss si sO sf sb}", "status", "ok", "signature", signature, "kernel",
 			   kernel, "commit", b->job.commit, "arch", b->job.arch->name, "config_hash", b->config_hash,
-			   "final_config_hash", final_hash, "toolchain", b->toolchain, "unknown_options",
-			   b->unknown_options, "seconds", (double)(now_mono_ns() - begin_ns) / 1e9, "cached", 0);
+			   "final_config_hash", final_hash, "toolchain", b->toolchain, "layout",
+			   (int)b->job.layout, "unknown_options", b->unknown_options, "seconds", (double)(now_mono_ns() - begin_ns) / 1e9, "cached", 0);
 	if (!result)
 		return -ENOMEM;
 	*ret = result;

@@ -70,7 +70,7 @@ static int parse_strings(struct build_job *job, struct error *err, const char **
 int build_job_parse(json_t *json, struct error *err, struct build_job *job)
 {
 	const char *arch = NULL;
-	int64_t jobs, limit;
+	int64_t jobs, limit, layout = 0;
 	int r;
 
 	job->json = json;
@@ -81,6 +81,8 @@ int build_job_parse(json_t *json, struct error *err, struct build_job *job)
 		r = job_need_int(json, "jobs", 1, 1024, err, &jobs);
 	if (r >= 0)
 		r = job_need_int(json, "limit_seconds", 1, 7 * 86400, err, &limit);
+	if (r >= 0 && json_object_get(json, "layout"))
+		r = job_need_int(json, "layout", 0, BUILD_LAYOUT_MAX, err, &layout);
 	if (r < 0)
 		return r;
 	if (!str_is_oid(job->commit))
@@ -92,6 +94,7 @@ int build_job_parse(json_t *json, struct error *err, struct build_job *job)
 		return error_set(err, -EINVAL, "\"arch\" of the job is not known: %s", arch);
 	job->jobs = (unsigned)jobs;
 	job->limit_seconds = (unsigned)limit;
+	job->layout = (unsigned)layout;
 	return 0;
 }
 

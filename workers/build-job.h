@@ -12,6 +12,8 @@
 
 /* The tree is at fault (status build-failed). Every other negative number of the build's functions means infra. */
 #define BUILD_FAILED (-ENOEXEC)
+/* Of one commit; the judge counts them in a byte. */
+#define BUILD_LAYOUT_MAX 255
 
 struct build_arch {
 	const char *name;    /* ours, and QEMU's */
@@ -30,6 +32,7 @@ struct build_job {
 	const char **fragments;
 	size_t n_fragments;
 	unsigned jobs, limit_seconds;
+	unsigned layout; /* 0: as the tree links itself; others: functions in another order */
 };
 #define BUILD_JOB_INIT ((struct build_job){ 0 })
 

@@ -86,7 +86,7 @@ static void set_limit(int what, uint64_t value)
 
 int sandbox_prepare(struct slot *slot, struct error *err)
 {
-	char **parts[] = { &slot->src, &slot->ccache, &slot->obj, &slot->request };
+	char **parts[] = { &slot->src, &slot->ccache, &slot->obj, &slot->request, &slot->linker };
 	int r;
 
 	set_limit(RLIMIT_CORE, 0);
@@ -160,6 +160,8 @@ static void add_namespaces(struct argv *a, const struct slot *slot)
 	add_bind(a, "--bind", slot->ccache, "/ccache");
 	if (fs_exists(slot->request))
 		add_bind(a, "--ro-bind", slot->request, "/request.config");
+	if (slot->relink)
+		add_bind(a, "--ro-bind", slot->linker, "/layout");
 	argv_add(a, "--remount-ro");
 	argv_add(a, "/");
 	argv_add(a, "--chdir");
@@ -168,7 +170,7 @@ static void add_namespaces(struct argv *a, const struct slot *slot)
 }
 
 /* CCACHE_DEPEND: a miss compiles once; the dependency file says what was read (cold mm/ and fs/proc/: 51 s, with a preprocessor run first 75). */
-static void add_env(struct argv *env)
+static void add_env(struct argv *env, const struct slot *slot)
 {
 	static const char *const fixed[] = { "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", "TZ=UTC", "USER=nobody",
 					     "SHELL=/bin/sh", "CCACHE_DIR=/ccache", "CCACHE_MAXSIZE=2G",
@@ -176,7 +178,7 @@ static void add_env(struct argv *env)
 	_cleanup_free_ char *path = toolchain_sandbox_path();
 
 	env->failed |= !path;
-	argv_add(env, "PATH=%s", path ? path : "");
+	argv_add(env, "PATH=%s%s", slot->relink ? "/layout:" : "", path ? path : "");
 	argv_add_list(env, fixed);
 }
 
@@ -188,7 +190,7 @@ int sandbox_run(const struct slot *slot, struct build_run *run, const char *cons
 
 	add_namespaces(&all, slot);
 	argv_add_list(&all, argv);
-	add_env(&env);
+	add_env(&env, slot);
 	o.argv = argv_get(&all);
 	o.env = argv_get(&env);
 	o.uid = sandbox_uid();

@@ -5,7 +5,7 @@
 /*
  * Runs programs of a tree, which is code of strangers, in a bubblewrap sandbox: no network, no other processes, as nobody, read-only /usr and
  * the tree at /src, and to write only /obj (the O= tree) and /ccache; /tmp is a small memory file system. The request
- * of the config is at /request.config. Everything in it dies when we do.
+ * of the config is at /request.config, the linker of another layout in /layout. Everything in it dies when we do.
  *
  * Started by root, bubblewrap itself runs as nobody too, so that even a way out of the namespaces leads nowhere.
  */

@@ -16,7 +16,7 @@
 #define RECALL_MAX (4 << 20)
 
 /* What an O= tree is remembered by; wiped with it. */
-static const char *const memory[] = { "config", "count" };
+static const char *const memory[] = { "config", "count", "layout" };
 
 void slot_done(struct slot *slot)
 {
@@ -26,6 +26,7 @@ void slot_done(struct slot *slot)
 	free(slot->ccache);
 	free(slot->obj);
 	free(slot->request);
+	free(slot->linker);
 	slot->lock_fd = close_fd(slot->lock_fd);
 	*slot = SLOT_INIT;
 }
@@ -122,7 +123,8 @@ static int name_parts(struct slot *slot, const struct build_job *job, const char
 	slot->ccache = str_format("%s/ccache", slot->path);
 	slot->obj = str_format("%s/obj-%s-%.16s", slot->path, job->arch->name, config_hash);
 	slot->request = str_format("%s.request", slot->obj);
-	return slot->src && slot->git && slot->ccache && slot->obj && slot->request ? 0 : -ENOMEM;
+	slot->linker = str_format("%s/layout", slot->path);
+	return slot->src && slot->git && slot->ccache && slot->obj && slot->request && slot->linker ? 0 : -ENOMEM;
 }
 
 static char *beside(const char *path, const char *name)
@@ -244,6 +246,15 @@ int slot_obj_open(const struct slot *slot, const char *path)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EBADF;
+}
+
+int slot_obj_unlink(const struct slot *slot, const char *name)
+{
+	_cleanup_close_ int at = open(slot->obj, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (at < 0)
+		return -errno;
+	return unlinkat(at, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 int slot_obj_recall(const struct slot *slot, const char *name, char **ret)

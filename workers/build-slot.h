@@ -10,6 +10,7 @@
  *	git-sha1, git-sha256   our own git folder with the index; objects come from the repository as an alternate
  *	ccache                 compiler cache, written by the build
  *	obj-<key>              O= tree of one architecture and config request, written by the build
+ *	layout/ld.lld          ours, for builds in another layout only (build-layout.h)
  *	obj-<key>.*            what we remember of it, out of the build's reach
  *	<name>.dirty           src or obj-<key> was being changed: after a kill it is not trusted
  *
@@ -20,8 +21,9 @@
 
 struct slot {
 	char *path; /* absolute, no links */
-	char *src, *git, *ccache, *obj, *request;
+	char *src, *git, *ccache, *obj, *request, *linker;
 	int lock_fd;
+	bool relink; /* `linker` goes before the host's programs */
 	bool warm; /* obj holds an earlier build */
 };
 #define SLOT_INIT ((struct slot){ .lock_fd = -1 })
@@ -44,6 +46,8 @@ void slot_obj_end(struct slot *slot);
 int slot_obj_wipe(struct slot *slot, struct error *err);
 /* Opens a file below obj for reading: no link, no device, nothing outside, whatever the build has put there. -errno. */
 int slot_obj_open(const struct slot *slot, const char *path);
+/* Removes a file at the top of obj; none there is fine. */
+int slot_obj_unlink(const struct slot *slot, const char *name);
 /* What is remembered of obj under `name`: a whole text. -ENOENT when there is none. */
 int slot_obj_recall(const struct slot *slot, const char *name, char **ret);
 int slot_obj_remember(const struct slot *slot, const char *name, const char *text);

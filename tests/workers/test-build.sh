@@ -173,6 +173,47 @@ build "$BASE" arm arch='"arm64"' fragments='[]'
 ok "arm64 builds its Image" test -s "$T/images/arm/kernel"
 ok "and is signed" differ "$(field signature)" "$SIG"
 
+# --- other layouts ---
+
+symbols() { llvm-nm -n "$(field kernel)" | sed 's/.* //' | tr '\n' ' '; }
+linked() { grep -c '^  LD ' "$T/logs/$1.log"; }
+# Of two objects one seed in two changes the order.
+build "$BASE" layout0
+OWN=$(symbols)
+for seed in 1 2 3 4 5 6 7 8; do
+	build "$BASE" "layout-$seed" layout="$seed"
+	ok "layout $seed is built" same "$(field status)" ok
+	[ "$(symbols)" = "$OWN" ] || break
+done
+ok "another layout has another order of functions" differ "$OWN" "$(symbols)"
+ok "and another signature" differ "$SIG" "$(field signature)"
+ok "build.json names it" has "\"layout\": $seed" "$T/images/layout-$seed/build.json"
+ok "it costs a link" same "$(compiled "layout-$seed") $(linked "layout-$seed")" "0 1"
+SIG_LAYOUT=$(field signature)
+build "$BASE" "layout-$seed" layout="$seed"
+ok "it is answered from out" has '"cached":true'
+build "$BASE" "layout-$seed"
+ok "but not for another layout" has '"cached":false'
+build "$BASE" layout-back
+ok "the layout of the tree comes back" same "$SIG" "$(field signature)"
+build "$BASE" layout-again layout="$seed"
+ok "a layout is the same each time" same "$SIG_LAYOUT" "$(field signature)"
+C_LAZY=$(commit 's/^\(.*vmlinux: $(objs)\) FORCE/\1/' Makefile)
+build "$C_LAZY" lazy
+build "$C_LAZY" lazy-layout layout="$seed"
+ok "a vmlinux that make takes for done is linked anew" same "$SIG_LAYOUT" "$(field signature)"
+build "$C_LAZY" lazy-back
+ok "and so on the way back" same "$SIG" "$(field signature)"
+C_HALF=$(commit_recipe 'sleep 300.125')
+job "$C_HALF" layout-killed layout="$seed" limit_seconds=2 | "$BUILD" >/dev/null 2>&1
+build "$BASE" after-layout-killed
+ok "a layout's build that was stopped leaves nothing behind" same "$SIG" "$(field signature)"
+C_LAYOUT_BROKEN=$(commit 's/return x/return z/' mm/mmap.c)
+build "$C_LAYOUT_BROKEN" layout-broken layout="$seed"
+ok "a layout of what does not compile is build-failed" same "$(field status)" build-failed
+build "$BASE" after-layout-broken
+ok "and the build after it right" same "$SIG" "$(field signature)"
+
 # --- what the tree is at fault for ---
 
 C_BROKEN=$(commit 's/return x/return y/' mm/mmap.c)
@@ -397,6 +438,7 @@ ok "an abbreviated commit" malformed "$(job "${BASE:0:12}" x)" 'not a whole obje
 ok "an option in place of a target" malformed "$(job "$BASE" x base='"--eval=config"')" 'not a config target'
 ok "an unknown architecture" malformed "$(job "$BASE" x arch='"z80"')" 'not known: z80'
 ok "a relative path" malformed "$(job "$BASE" x slot='"slot"')" 'not an absolute path'
+ok "a layout that is none" malformed "$(job "$BASE" x layout=-1)" 'not a whole number from 0 to 255'
 ok "a fraction of a job" malformed "$(job "$BASE" x jobs=0.5)" 'not a whole number'
 
 done_testing
