@@ -47,18 +47,15 @@ static size_t way_length(const char *start, const char *p)
 	return n;
 }
 
-char *failure_title(const char *status, const char *text)
+static char *build_title(const char *text)
 {
-	_cleanup_free_ char *clean = text ? str_sanitize_line(text, strlen(text)) : strdup("");
 	_cleanup_str_ struct str s = STR_INIT;
 
-	if (!clean || !str_eq(status, "build-failed"))
-		return TAKE_PTR(clean);
-	for (const char *p = clean; *p && s.len < TITLE_MAX;) {
+	for (const char *p = text; *p && s.len < TITLE_MAX;) {
 		size_t skip = place_length(p);
 
-		skip = skip ? skip : counter_length(clean, p);
-		skip = skip ? skip : way_length(clean, p);
+		skip = skip ? skip : counter_length(text, p);
+		skip = skip ? skip : way_length(text, p);
 		p += skip;
 		if (!skip)
 			(void)str_add_mem(&s, p++, 1);
@@ -66,6 +63,13 @@ char *failure_title(const char *status, const char *text)
 	while (s.len && (s.data[s.len - 1] & 0x80) && s.len >= TITLE_MAX)
 		s.data[--s.len] = '\0'; /* not through a character */
 	return str_take(&s);
+}
+
+char *failure_title(const char *status, const char *text)
+{
+	_cleanup_free_ char *clean = text ? str_sanitize_line(text, strlen(text)) : strdup("");
+
+	return clean && str_eq(status, "build-failed") ? build_title(clean) : TAKE_PTR(clean);
 }
 
 /* The start of a title up to where something was put in for what differs from run to run. */
