@@ -12,6 +12,8 @@
 /* DESIGN.md, section 5. */
 enum { CLI_ANSWER = 0, CLI_NO_ANSWER = 1, CLI_USAGE = 2, CLI_INFRA = 3, CLI_INTERRUPTED = 130 };
 
+#define MMB_VERSION "0.1"
+
 struct cli {
 	const char *repo, *good, *bad, *workload, *arch, *metric, *class, *state, *configs;
 	const char *patches[16];

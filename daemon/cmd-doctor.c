@@ -63,12 +63,17 @@ static void check_disk(struct findings *f, const struct paths *paths)
 {
 	_cleanup_free_ char *at = strdup(paths->state), *text = NULL;
 	uint64_t bytes = 0;
+	int r = at ? 0 : -ENOMEM;
 
-	while (at && !fs_exists(at) && strrchr(at, '/') && strrchr(at, '/') != at)
-		*strrchr(at, '/') = '\0';
-	if (!at || fs_free_bytes(at, &bytes) < 0)
+	if (r >= 0) {
+		fs_existing_parent(at);
+		r = fs_free_bytes(at, &bytes);
+	}
+	if (r < 0) {
+		tell(f, BAD, "disk", strerror(-r));
 		return;
-	text = str_format("%llu GiB free at %s (5 are used by two arches)", (unsigned long long)(bytes >> 30), at);
+	}
+	text = bytes == 0 ? str_format("nothing can be kept at %s", at) : str_format("%llu GiB free at %s (5 are used by two arches)", (unsigned long long)(bytes >> 30), at);
 	tell(f, bytes >> 30 >= 5 ? GOOD : BAD, "disk", text ? text : "");
 }
 

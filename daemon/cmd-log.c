@@ -4,6 +4,7 @@
 #include "daemon/export.h"
 #include "daemon/report/lines.h"
 #include "lib/clock.h"
+#include "lib/fs.h"
 #include "lib/str.h"
 
 struct log {
@@ -33,6 +34,9 @@ static int open_log(const struct cli *cli, struct error *err, struct log *l)
 	_cleanup_error_ struct error why = ERROR_INIT;
 	int r = paths_init(cli->state, cli->configs, err, &l->paths);
 
+	if (r >= 0 && !fs_exists(l->paths.db))
+		return error_set(err, -ENOENT, "there is no state at %s yet: give --state the folder of a search or of mmbisectd",
+				 l->paths.state);
 	if (r >= 0)
 		r = db_open_read_only(l->paths.db, err, &l->db);
 	if (r >= 0)

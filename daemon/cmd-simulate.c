@@ -76,6 +76,9 @@ static int simulate(const struct cli *cli, struct batch *s, struct error *err)
 		return run_trial(cli, s, err);
 	if (cli->pool)
 		return run_pool(cli, s, err);
+	if (cli->scenario && (cli->table || cli->power))
+		return error_set(err, -EINVAL, "--%s has worlds of its own: --scenario does not go with it",
+				 cli->table ? "table" : "power");
 	if (cli->table)
 		return batch_table(s, err);
 	return cli->power ? batch_power(s, err) : batch_scenarios(s, cli->scenario, err);

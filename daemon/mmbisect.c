@@ -20,8 +20,8 @@ static const struct cli_verb verbs[] = {
 	{ "replay", cmd_replay, "jqv", "[OPTIONS] FILE", "a recorded search once more, on paper: every decision and the verdict" },
 	{ "accept", cmd_accept, "syCjqv", "--reason TEXT [OPTIONS] ID",
 	  "tell the daemon that a finding or a tip is accepted: its level is the new base line" },
-	{ "known", cmd_known, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is known, and not mailed (again)" },
-	{ "wrong", cmd_wrong, "syCjqv", "--reason TEXT [OPTIONS] ID", "the same: it is not true, and not mailed (again)" },
+	{ "known", cmd_known, "syCjqv", "--reason TEXT [OPTIONS] ID", "tell the daemon that a finding or a tip is known: it is not mailed (again)" },
+	{ "wrong", cmd_wrong, "syCjqv", "--reason TEXT [OPTIONS] ID", "tell the daemon that a finding or a tip is not true: it is not mailed (again)" },
 	{ "doctor", cmd_doctor, "sCjqv", "[OPTIONS]", "what this host can do: tools, accelerator, disk, guests" },
 	{ "simulate", cmd_simulate, "SMTeiJBPLmjqv", "[--scenario ID | --table | --power | --pool FILE] [OPTIONS]",
 	  "how good the search is where the truth is known: made-up histories, noise and costs" },
@@ -121,8 +121,10 @@ static void print_options(const struct cli_verb *verb)
 		if (strchr(verb->options, options[i].letter) && left)
 			(void)printf("  %-18s %s\n", left, options[i].help);
 	}
-	(void)printf("\nExit status: 0 an answer was reached, 1 none could be, 2 usage or configuration, 3 infrastructure.\n"
-		     "What was measured is kept: after Ctrl-C the same command goes on where it was.\n");
+	(void)printf("\nExit status: 0 %s, 2 usage or configuration, 3 infrastructure.\n",
+		     verb->run == cmd_simulate ? "all bars were met, 1 one was missed" : "an answer was reached, 1 none could be");
+	if (strchr(verb->options, 'r')) /* measures */
+		(void)printf("What was measured is kept: after Ctrl-C the same command goes on where it was.\n");
 }
 
 static int print_help(const struct cli_verb *verb)
@@ -135,7 +137,7 @@ static int print_help(const struct cli_verb *verb)
 	(void)printf("mmbisect COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		(void)printf("  %-10s %s\n", verbs[i].name, verbs[i].help);
-	(void)printf("\n`mmbisect COMMAND --help` says more. The service is mmbisectd(8); the pages come from mmbisect-web.\n");
+	(void)printf("\n`mmbisect COMMAND --help` says more, `mmbisect --version` which one this is. The service is mmbisectd(8); the pages come from mmbisect-web.\n");
 	return CLI_ANSWER;
 }
 
@@ -290,18 +292,26 @@ int main(int argc, char **argv)
 	struct cli cli = { .arch = "x86_64" };
 	const struct cli_verb *verb = NULL;
 	const char *name = argc > 1 ? argv[1] : NULL;
+	bool help;
 	int r;
 
-	if (!name || str_eq(name, "help") || str_eq(name, "--help") || str_eq(name, "-h")) {
-		(void)print_help(NULL);
-		return name ? CLI_ANSWER : CLI_USAGE;
+	help = !name || str_eq(name, "help") || str_eq(name, "--help") || str_eq(name, "-h");
+	if (name && str_eq(name, "--version")) {
+		(void)printf("mmbisect " MMB_VERSION "\n");
+		return CLI_ANSWER;
 	}
+	if (help && argc > 2)
+		name = argv[2];
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (str_eq(verbs[i].name, name))
+		if (name && str_eq(verbs[i].name, name))
 			verb = &verbs[i];
-	if (!verb) {
+	if (!verb && (!help || argc > 2)) {
 		(void)fprintf(stderr, "mmbisect: unknown command '%s' (mmbisect help)\n", name);
 		return CLI_USAGE;
+	}
+	if (help) {
+		(void)print_help(verb);
+		return name ? CLI_ANSWER : CLI_USAGE;
 	}
 	r = parse_options(verb, argc - 1, argv + 1, &cli);
 	if (r <= 0)

@@ -20,12 +20,14 @@ static int disk_check(const char *path, struct error *err)
 	uint64_t free_bytes;
 	int r = at ? 0 : -ENOMEM;
 
-	while (r >= 0 && !fs_exists(at) && strrchr(at, '/') && strrchr(at, '/') != at)
-		*strrchr(at, '/') = '\0';
-	if (r >= 0)
+	if (r >= 0) {
+		fs_existing_parent(at);
 		r = fs_free_bytes(at, &free_bytes);
+	}
 	if (r < 0)
 		return error_errno(err, r, "%s", path);
+	if (access(at, W_OK) < 0 || !fs_is_storage(at))
+		return error_set(err, -EINVAL, "--state %s: nothing can be kept there", path);
 	if (free_bytes < DISK_NEEDED)
 		return error_set(err, -EINVAL, "the disk of %s is full: %llu MiB free, %llu MiB needed", path,
 				 (unsigned long long)(free_bytes >> 20), (unsigned long long)(DISK_NEEDED >> 20));
@@ -48,6 +50,20 @@ static int check_definitions(const struct cli *cli, const struct paths *paths, c
 			if (r < 0)
 				r = error_set(err, -EINVAL, "%s: program not found (mmbisect doctor)", machine.qemu);
 		}
+	}
+	return r;
+}
+
+/* Before all of it is checked out to find no kernel in it. */
+static int check_kernels(struct repo *repo, char *const oids[], size_t n, const struct cli *cli, struct error *err)
+{
+	int r = 1;
+
+	for (size_t i = 0; r > 0 && i < n; i++) {
+		r = repo_is_kernel(repo, oids[i], err);
+		if (r == 0)
+			return error_set(err, -EINVAL, "%.12s of %s is no kernel: it has no Makefile and Kconfig", oids[i],
+					 cli->repo);
 	}
 	return r;
 }
@@ -78,6 +94,8 @@ int oneshot_check(const struct cli *cli, const char *const revs[], size_t n_revs
 		r = repo_open_read_only(cli->repo, err, &repo);
 	for (size_t i = 0; r >= 0 && i < n_revs; i++)
 		r = repo_resolve(repo, revs[i], err, &ret_oids[i]);
+	if (r >= 0)
+		r = check_kernels(repo, ret_oids, n_revs, cli, err);
 	if (r >= 0)
 		r = check_patches(cli, err);
 	if (r >= 0)

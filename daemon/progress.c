@@ -138,6 +138,8 @@ void progress_show(struct engine *e, int64_t search_id)
 {
 	_cleanup_str_ struct str s = STR_INIT;
 
+	if (!e->running && !e->retry_source) /* between two steps there is nothing to wait for */
+		return;
 	if (progress_text(e, search_id, &s) >= 0)
 		log_progress("%s", s.data);
 }

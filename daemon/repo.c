@@ -284,6 +284,21 @@ int repo_commit(struct repo *repo, const char *oid, struct error *err, struct co
 	return 0;
 }
 
+int repo_is_kernel(struct repo *repo, const char *oid, struct error *err)
+{
+	git_commit *commit = NULL;
+	git_tree *tree = NULL;
+	int r = repo_lookup(repo, oid, &commit), is = 0;
+
+	if (r >= 0)
+		r = git_commit_tree(&tree, commit);
+	if (r >= 0)
+		is = git_tree_entry_byname(tree, "Makefile") && git_tree_entry_byname(tree, "Kconfig");
+	git_tree_free(tree);
+	git_commit_free(commit);
+	return r < 0 ? repo_git_error(err, r, oid) : is;
+}
+
 int repo_is_ancestor(struct repo *repo, const char *ancestor, const char *descendant)
 {
 	git_oid a, d;

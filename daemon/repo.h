@@ -41,6 +41,9 @@ struct commit {
 int repo_commit(struct repo *repo, const char *oid, struct error *err, struct commit *ret);
 void commit_done(struct commit *commit);
 
+/* 1: the tree of the commit has Makefile and Kconfig, as every kernel has; 0 it has not. */
+int repo_is_kernel(struct repo *repo, const char *oid, struct error *err);
+
 /* 1 yes (or equal), 0 no. */
 int repo_is_ancestor(struct repo *repo, const char *ancestor, const char *descendant);
 /* -ENOENT when there is none. */

@@ -159,6 +159,21 @@ int fs_realpath(const char *path, char **ret)
 	return 0;
 }
 
+void fs_existing_parent(char *path)
+{
+	char *slash;
+
+	while (!fs_exists(path) && (slash = strrchr(path, '/')) && path[1])
+		slash[slash == path] = '\0';
+}
+
+bool fs_is_storage(const char *path)
+{
+	struct statvfs v;
+
+	return statvfs(path, &v) == 0 && v.f_blocks > 0;
+}
+
 int fs_free_bytes(const char *path, uint64_t *ret)
 {
 	struct statvfs v;

@@ -24,6 +24,9 @@ bool fs_exists(const char *path);
 /* Absolute path of an existing file, as realpath(3). */
 int fs_realpath(const char *path, char **ret);
 /* Free bytes for us on the file system of path. */
+/* Cuts path to the part that exists. */
+void fs_existing_parent(char *path);
+bool fs_is_storage(const char *path); /* false: /proc and the like, where nothing can be kept */
 int fs_free_bytes(const char *path, uint64_t *ret);
 /* Finds an executable in $PATH: -ENOENT when there is none. */
 int fs_find_program(const char *name, char **ret);

@@ -82,6 +82,7 @@ R=$T/repo
 git_() { git -C "$R" -c user.name=T -c user.email=t@example.org "$@"; }
 mkdir "$R"
 git_ init -q -b main
+touch "$R/Makefile" "$R/Kconfig" # what has none is refused as no kernel
 oid() { git -C "$R" rev-parse "$1"; }
 # level NAME LEVEL: a commit of this level, with a tag.
 level() {

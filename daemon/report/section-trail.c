@@ -161,8 +161,9 @@ int section_footer(const json_t *document, struct str *out)
 		return 0;
 	report_add_wrapped(out, "", "",
 			   "This was found and written by a machine; no person has checked it, and the cause may lie "
-			   "elsewhere. Other workloads and machines may show other numbers. If it is wrong, "
-			   "intended or already fixed, please reply to this mail.");
+			   "elsewhere. Other workloads and machines may show other numbers.");
+	if (json_get_string(document, "ref")) /* of a watched branch: this is a mail */
+		report_add_wrapped(out, "", "", "If it is wrong, intended or already fixed, please reply to this mail.");
 	(void)str_add(out, "\nIf you fix this in a commit of its own, please add\n  Reported-by: ");
 	report_add_line(out, reporter ? reporter : "mmbisect", 200);
 	(void)str_add(out, "\n");

@@ -46,24 +46,25 @@ static void print_details(const struct tally *t)
 		(void)printf("  wall %.0f", tally_mean(t, t->wall));
 }
 
+/* How a scenario stands to its bar. */
+enum standing { NO_BAR, MET, TOO_FEW, MISSED };
+
 static int show(struct batch *s, const struct scenario *scenario, const struct tally *t,
-		bool barred, const char *missed, struct error *err)
+		enum standing standing, const char *missed, struct error *err)
 {
-	const bool met = barred && !*missed;
+	static const char *const words[] = {"no bar (", "met", "too few trials to tell: ", "MISSED: "};
 
 	if (s->text) {
 		print_row(scenario, t);
 		print_details(t);
-		if (barred)
-			(void)printf("  %s%s\n", met ? "met" : "MISSED: ", missed);
-		else
-			(void)printf("  no bar (%s)\n", scenario->help);
+		(void)printf("  %s%s%s\n", words[standing], standing == NO_BAR ? scenario->help : missed,
+			     standing == NO_BAR ? ")" : "");
 		(void)fflush(stdout);
 	}
 	return batch_add(s,
 			  json_pack("{s:s, s:s, s:o}", "scenario", scenario->id, "help",
 				    scenario->help, "met",
-				    barred ? json_boolean(met) : json_null()),
+				    standing == MET || standing == MISSED ? json_boolean(standing == MET) : json_null()),
 			  t, err);
 }
 
@@ -75,7 +76,9 @@ static int report(struct batch *s, const struct scenario *scenario, const struct
 		scenario->bar.cost_of ? scenario_find(scenario->bar.cost_of) : NULL;
 	const struct tally *of = NULL;
 	const bool barred = scenario_has_bar(scenario) && s->method == &methods[0];
+	const unsigned usual = scenario->trials ? scenario->trials : SCENARIO_TRIALS;
 	char missed[TALLY_MISSED_MAX] = "";
+	enum standing standing = barred ? MET : NO_BAR;
 
 	if (base && barred) {
 		int r = run_scenario(s, base, err, &of);
@@ -84,8 +87,9 @@ static int report(struct batch *s, const struct scenario *scenario, const struct
 			return r;
 	}
 	if (barred && !tally_meets(t, &scenario->bar, of ? tally_mean(of, of->cost) : 0, missed))
-		s->missed = true;
-	return show(s, scenario, t, barred, missed, err);
+		standing = t->trials < usual && !tally_contradicts(t, &scenario->bar) ? TOO_FEW : MISSED;
+	s->missed = s->missed || standing == MISSED;
+	return show(s, scenario, t, standing, missed, err);
 }
 
 int batch_scenarios(struct batch *s, const char *pattern, struct error *err)

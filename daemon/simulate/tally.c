@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+/* One case of twenty, and how many standard errors that is. */
+#define TOO_RARE 0.05
+#define TOO_RARE_SIGMAS 1.645
+
 void tally_add(struct tally *tally, const struct trial *t)
 {
 	tally->trials++;
@@ -95,4 +99,44 @@ bool tally_meets(const struct tally *tally, const struct bar *bar, double cost_o
 		    (demands[i].most > 0 && demands[i].got > demands[i].most))
 			miss(ret_missed, &demands[i]);
 	return ret_missed[0] == '\0';
+}
+
+/* Probability of at most k hits in n trials of probability p. */
+static double at_most(unsigned k, unsigned n, double p)
+{
+	double sum = 0;
+
+	if (p <= 0 || p >= 1)
+		return p <= 0 || k >= n ? 1 : 0;
+	for (unsigned i = 0; i <= k; i++)
+		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
+	return sum;
+}
+
+bool tally_contradicts(const struct tally *t, const struct bar *bar)
+{
+	const unsigned *outcomes = t->outcomes, n = t->trials;
+	const struct {
+		double hits, least, most; /* percent; 0 asks for nothing */
+	} shares[] = {
+		{outcomes[OUTCOME_RIGHT], bar->right, 0},
+		{outcomes[OUTCOME_RIGHT] + outcomes[OUTCOME_WRONG] + outcomes[OUTCOME_WIDE], bar->answered, 0},
+		{outcomes[OUTCOME_NOT_REPRODUCED], bar->not_reproduced, 0},
+		{outcomes[OUTCOME_WRONG], 0, bar->wrong},
+		{t->claims_wrong, 0, bar->claim_wrong},
+		{t->flagged, bar->flagged_least, bar->flagged_most},
+	};
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		unsigned hits = (unsigned)lround(shares[i].hits);
+
+		if (shares[i].least > 0 && at_most(hits, n, shares[i].least / 100) < TOO_RARE)
+			return true;
+		if (shares[i].most > 0 && hits && 1 - at_most(hits - 1, n, shares[i].most / 100) < TOO_RARE)
+			return true;
+	}
+	if (bar->cost > 0 && n > 1 && tally_mean(t, t->cost) - TOO_RARE_SIGMAS * tally_cost_error(t) > bar->cost)
+		return true;
+	return outcomes[OUTCOME_BROKEN] || (bar->differs > 0 && t->differs > bar->differs) ||
+	       (bar->cpu_ms > 0 && tally_cpu_ms(t) > bar->cpu_ms);
 }

@@ -33,5 +33,10 @@ double tally_cpu_ms(const struct tally *tally);	    /* mean of a decision */
  */
 bool tally_meets(const struct tally *tally, const struct bar *bar, double cost_of,
 		 char *ret_missed);
+/*
+ * Of fewer trials than a bar is meant for, that miss it: would one that is met show such counts, or such a mean cost, in less than one
+ * case of twenty? What may not happen once contradicts it as well.
+ */
+bool tally_contradicts(const struct tally *tally, const struct bar *bar);
 
 #endif

@@ -49,9 +49,12 @@ wrong() {
 # --- a repository ---
 R=$T/repo
 git_ init -q "$R"
+git_ -C "$R" commit -q --allow-empty -m 'no kernel'
+git_ -C "$R" tag empty
+touch "$R/Makefile" "$R/Kconfig"
 for i in one two three; do
 	echo $i >"$R/file"
-	git_ -C "$R" add file
+	git_ -C "$R" add file Makefile Kconfig
 	git_ -C "$R" commit -q -m $i
 	git_ -C "$R" tag $i
 done
@@ -73,6 +76,8 @@ wrong 'a revision with a newline' 'unknown revision' "${B[@]}" --good $'one\ntwo
 wrong 'a revision of strange bytes' 'unknown revision' "${B[@]}" --good $'\xff\x1b[31m' --bad two
 wrong 'good and bad swapped' 'is not older than bad .*swapped' "${B[@]}" --good two --bad one
 wrong 'good and bad without a common history' 'have no common history' "${B[@]}" --good alone --bad three
+wrong 'a commit that is no kernel' 'is no kernel' "${B[@]}" --good empty --bad two
+wrong 'run of a commit that is no kernel' 'is no kernel' run "${S[@]}" --repo "$R" empty
 wrong 'good is bad' 'the same commit' "${B[@]}" --good one --bad one
 wrong 'good is bad by another name' 'the same commit' "${B[@]}" --good three --bad HEAD
 wrong 'unknown workload' "unknown workload 'nosuch' (known: .*thread-stack" \
@@ -110,8 +115,23 @@ wrong 'run of two revisions' 'give one revision' run "${S[@]}" --repo "$R" one t
 wrong 'run of none' 'give one revision' run "${S[@]}" --repo "$R"
 wrong 'run of an unknown revision' "unknown revision 'nosuch'" run "${S[@]}" --repo "$R" nosuch
 wrong 'doctor of something' "what is 'me'" doctor --state "$T/state" me
-wrong 'log without a state' "database $T/state/mmbisect.db" log --state "$T/state"
-wrong 'log of a search without a state' "database $T/state/mmbisect.db" log --state "$T/state" 1
+wrong 'log without a state' "there is no state at $T/state yet" log --state "$T/state"
+wrong 'log of a search without a state' "there is no state at $T/state yet" log --state "$T/state" 1
+wrong 'a state where nothing can be kept' 'nothing can be kept there' run --repo "$R" --workload thread-stack --state /proc/x one
+wrong 'a table of one scenario' '--scenario does not go with it' simulate --table --scenario B1
+run mmbisect doctor --state /nonexistent/state --configs "$CONFIGS"
+ok 'doctor of a state that is not there has its disk' grep -q '^[a-z]*  *disk .*free at /' "$T/stdout"
+run mmbisect --version
+ok 'mmbisect --version' grep -qx 'mmbisect [0-9.]*' "$T/stdout"
+run mmbisect help bisect
+ok 'help of a verb' grep -q '^  --good REV ' "$T/stdout"
+run mmbisect help nosuch
+ok 'help of no verb' [ "$status" = 2 ]
+run mmbisect known --help
+ok 'known does not refer to another' grep -q '^tell the daemon that .* known' "$T/stdout"
+run mmbisect simulate --help
+ok 'simulate does not promise to go on' grep -q 'all bars were met' "$T/stdout"
+ok 'simulate does not promise to go on, nor that anything is kept' bash -c "! grep -q 'same command' '$T/stdout'"
 wrong 'log of two searches' 'give the number of one search' log --state "$T/state" 1 2
 wrong 'log of no number' 'give the number of one search' log --state "$T/state" first
 wrong 'export of no search' 'give the number of one search' log --state "$T/state" --export

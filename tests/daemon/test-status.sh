@@ -88,6 +88,7 @@ chmod +x "$T"/bin/*
 # --- a history ---
 R=$T/repo
 git_ init -q "$R"
+touch "$R/Makefile" "$R/Kconfig"
 # history NAME HOW...: commits on a branch of that name, tagged NAME0, NAME1, ...
 history() {
 	local name=$1 i=0 how
