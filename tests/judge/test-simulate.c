@@ -649,8 +649,38 @@ static void test_judge_restart(void)
 	}
 }
 
+/* A few trials miss a bar by chance; what no chance explains contradicts it. */
+static void test_few_trials(void)
+{
+	const struct bar bar = {.right = 99, .wrong = 0.5};
+	const struct {
+		unsigned right, wrong, broken;
+		bool contradicts;
+		const char *what;
+	} cases[] = {
+		{20, 0, 0, false, "20 of 20 right"},
+		{19, 0, 0, false, "19 of 20 right are no miss of 99 %"},
+		{18, 0, 0, true, "18 of 20 are: one case in 60"},
+		{19, 1, 0, false, "one wrong of 20 is no miss of half a percent"},
+		{18, 2, 0, true, "two are"},
+		{20, 0, 1, true, "nothing may ever be broken"},
+	};
+	char missed[TALLY_MISSED_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tally t = {.trials = 20};
+
+		t.outcomes[OUTCOME_RIGHT] = cases[i].right;
+		t.outcomes[OUTCOME_WRONG] = cases[i].wrong;
+		t.outcomes[OUTCOME_BROKEN] = cases[i].broken;
+		ok(tally_contradicts(&t, &bar) == cases[i].contradicts, "%s", cases[i].what);
+		ok(tally_meets(&t, &bar, 0, missed) == (i == 0), "  (met in full: %d)", i == 0);
+	}
+}
+
 int main(void)
 {
+	test_few_trials();
 	test_rng();
 	test_graphs();
 	test_costs();
