@@ -61,6 +61,32 @@ static void find_parents(const struct evidence *e, const struct posterior *p, in
 		add_parent(c, 0);
 }
 
+/*
+ * The culprit itself, if it can be run. A commit that cannot is a candidate of its own where several build on it: then all of its
+ * nearest testable descendants must be bad, for one alone may be so by itself.
+ */
+static int find_witnesses(const struct evidence *e, int culprit, struct confirm *c)
+{
+	const struct judge_dag *dag = e->dag;
+	unsigned char *behind = calloc((size_t)dag->n, 1); /* the culprit, with nothing testable in between */
+
+	if (!behind)
+		return -ENOMEM;
+	for (int i = culprit; i < dag->n && c->n_witnesses < CONFIRM_WITNESSES_MAX; i++) {
+		int end = judge_dag_parents_end(dag, i, e->opt->first_parent);
+		bool has = i == culprit;
+
+		for (int k = dag->parent_start[i]; k < end; k++)
+			has |= dag->parents[k] >= culprit && behind[dag->parents[k]];
+		if (has && posterior_testable(e, i))
+			c->witness[c->n_witnesses++] = i;
+		else
+			behind[i] = has;
+	}
+	free(behind);
+	return 0;
+}
+
 static double clip(double y, double low, double high)
 {
 	return fmin(fmax(y, low), high);
@@ -91,35 +117,41 @@ static double middle_level(const struct evidence *e)
 	return (evidence_level(e, 0, INT64_MIN).mean + evidence_level(e, e->dag->n - 1, INT64_MIN).mean) / 2;
 }
 
+/* One parent against one witness, into *c. */
+static int look_at_pair(const struct evidence *e, const struct posterior *p, const struct judge_mark *mark, int i, int k,
+			struct confirm *c)
+{
+	struct run *a = NULL, *b = NULL;
+	int64_t settled = mark->order;
+	enum confirm_state state;
+	int n_a = evidence_runs(e, c->parent[i], mark->order, &a);
+	int n_b = n_a < 0 ? n_a : evidence_runs(e, c->witness[k], mark->order, &b);
+
+	if (n_b >= 0) {
+		c->fresh[i] = n_a;
+		c->fresh[c->n_parents + k] = n_b;
+		state = test_pairs(e, p, a, n_a, b, n_b, middle_level(e), &settled);
+		if (state == CONFIRM_NO || (state == CONFIRM_MORE && c->state == CONFIRM_YES))
+			c->state = state;
+		if (settled > c->settled)
+			c->settled = settled;
+	}
+	free(a);
+	free(b);
+	return n_b < 0 ? n_b : 0;
+}
+
 int confirm_look(const struct evidence *e, const struct posterior *p, const struct judge_mark *mark, struct confirm *ret)
 {
 	struct confirm c = {.state = CONFIRM_YES, .settled = mark->order};
-	struct run *b = NULL;
-	int n_b = evidence_runs(e, mark->node, mark->order, &b);
+	int r = find_witnesses(e, mark->node, &c);
 
-	if (n_b < 0)
-		return n_b;
 	find_parents(e, p, mark->node, &c);
-	c.fresh[c.n_parents] = n_b;
-	for (int i = 0; i < c.n_parents; i++) {
-		struct run *a = NULL;
-		int64_t settled = mark->order;
-		int n_a = evidence_runs(e, c.parent[i], mark->order, &a);
-		enum confirm_state state;
-
-		if (n_a < 0) {
-			free(b);
-			return n_a;
-		}
-		c.fresh[i] = n_a;
-		state = test_pairs(e, p, a, n_a, b, n_b, middle_level(e), &settled);
-		free(a);
-		if (state == CONFIRM_NO || (state == CONFIRM_MORE && c.state == CONFIRM_YES))
-			c.state = state;
-		if (settled > c.settled)
-			c.settled = settled;
-	}
-	free(b);
+	for (int i = 0; r >= 0 && i < c.n_parents; i++)
+		for (int k = 0; r >= 0 && k < c.n_witnesses; k++)
+			r = look_at_pair(e, p, mark, i, k, &c);
+	if (r < 0)
+		return r;
 	*ret = c;
 	return 0;
 }

@@ -14,6 +14,8 @@
 #include "daemon/judge/posterior.h"
 
 #define CONFIRM_PARENTS_MAX 7
+#define CONFIRM_WITNESSES_MAX 4
+#define CONFIRM_SIDES_MAX (CONFIRM_PARENTS_MAX + CONFIRM_WITNESSES_MAX)
 
 enum confirm_state { CONFIRM_MORE, CONFIRM_YES, CONFIRM_NO };
 
@@ -21,7 +23,9 @@ struct confirm {
 	enum confirm_state state;
 	int parent[CONFIRM_PARENTS_MAX]; /* testable commits just outside of the atom; the good anchor when there is none */
 	int n_parents;
-	int fresh[CONFIRM_PARENTS_MAX + 1]; /* runs after the mark: of each parent, then of the culprit */
+	int witness[CONFIRM_WITNESSES_MAX]; /* are run for the culprit: itself, or the nearest testable commits that have it */
+	int n_witnesses;
+	int fresh[CONFIRM_SIDES_MAX]; /* runs after the mark: of each parent, then of each witness */
 	int64_t settled; /* YES: the last run that was needed for it */
 };
 

@@ -286,26 +286,28 @@ static int search_on(struct noisy *x)
 	return 0;
 }
 
-/* All parents and the culprit, up to the same number of fresh runs. */
-static void want_rounds(struct noisy *x, const struct confirm *c, int culprit, int rounds)
+/* Both sides of the step, up to the same number of fresh runs. */
+static void want_rounds(struct noisy *x, const struct confirm *c, int rounds)
 {
-	int least = c->fresh[c->n_parents];
+	int sides = c->n_parents + c->n_witnesses, least = c->fresh[0];
 
-	for (int i = 0; i < c->n_parents; i++)
+	for (int i = 1; i < sides; i++)
 		least = c->fresh[i] < least ? c->fresh[i] : least;
 	for (int k = least; k < least + rounds; k++)
-		for (int i = 0; i <= c->n_parents; i++)
+		for (int i = 0; i < sides; i++)
 			if (c->fresh[i] <= k)
-				want_run(x, i < c->n_parents ? c->parent[i] : culprit);
+				want_run(x, i < c->n_parents ? c->parent[i] : c->witness[i - c->n_parents]);
 }
 
-static void want_confirmation(struct noisy *x, const struct confirm *c, int culprit, int rounds)
+static void want_confirmation(struct noisy *x, const struct confirm *c, int rounds)
 {
+	int sides = c->n_parents + c->n_witnesses;
+
 	x->d->phase = JUDGE_CONFIRM;
-	if (c->n_parents == 1)
-		want_pairs(x, c->parent[0], c->fresh[0], culprit, c->fresh[1], (unsigned)rounds);
+	if (sides == 2)
+		want_pairs(x, c->parent[0], c->fresh[0], c->witness[0], c->fresh[1], (unsigned)rounds);
 	else
-		want_rounds(x, c, culprit, rounds * (c->n_parents + 1) > JUDGE_WANTS_MAX ? 1 : rounds);
+		want_rounds(x, c, rounds * sides > JUDGE_WANTS_MAX ? 1 : rounds);
 }
 
 static int begin_confirmation(struct noisy *x, int culprit)
@@ -320,7 +322,7 @@ static int begin_confirmation(struct noisy *x, int culprit)
 		return r;
 	explain(x, "probability %.3f: fresh pairs of parent and culprit are to confirm it",
 		x->posterior.atom_mass[culprit]);
-	want_confirmation(x, &c, culprit, CONFIRM_FIRST);
+	want_confirmation(x, &c, CONFIRM_FIRST);
 	return 0;
 }
 
@@ -363,7 +365,7 @@ static int say_culprit(struct noisy *x, int leader, const struct explained *part
 
 static int end_or_explain(struct noisy *x, int leader, const struct confirm *c)
 {
-	struct explained part = confirm_explain(&x->evidence, &x->posterior, leader, c->parent[0]);
+	struct explained part = confirm_explain(&x->evidence, &x->posterior, c->witness[0], c->parent[0]);
 
 	if (c->n_parents == 1 && may_explain(x, c->settled) && (part.wants[0] >= 0 || part.wants[1] >= 0)) {
 		x->d->phase = JUDGE_EXPLAIN;
@@ -389,7 +391,7 @@ static int go_on_confirming(struct noisy *x, const struct judge_mark *mark, enum
 	if (c->state != CONFIRM_MORE || p->atom_mass[mark->node] < STILL_LIKELY)
 		return 0;
 	explain(x, "probability %.3f, to be confirmed: more fresh pairs", p->atom_mass[mark->node]);
-	want_confirmation(x, c, mark->node, CONFIRM_MORE_PAIRS);
+	want_confirmation(x, c, CONFIRM_MORE_PAIRS);
 	return 1;
 }
 

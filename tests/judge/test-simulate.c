@@ -9,6 +9,7 @@
 #include "daemon/simulate/ask.h"
 #include "daemon/simulate/graph.h"
 #include "daemon/simulate/runner.h"
+#include "daemon/simulate/scenario.h"
 
 #include <stdlib.h>
 
@@ -678,6 +679,22 @@ static void test_few_trials(void)
 	}
 }
 
+/* A commit that is first run to be confirmed, and then does not build, while several others build on it: these are trials of B15 in
+ * which it was asked for for ever. In the second of them another commit is the culprit. */
+static void test_judge_hole(void)
+{
+	static const unsigned numbers[] = {35, 152, 184, 216, 294};
+	const struct scenario *s = scenario_find("B15-merges");
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct trial t = {0};
+
+		if (trial_run(&s->world, &methods[0], &plain, 1, s->id, numbers[i], &t) < 0)
+			t.outcome = OUTCOME_BROKEN;
+		ok(t.outcome == OUTCOME_RIGHT, "trial %u with a hole at a fork: right (%s)", numbers[i], outcome_names[t.outcome]);
+	}
+}
+
 int main(void)
 {
 	test_few_trials();
@@ -701,5 +718,6 @@ int main(void)
 	test_judge_nothing();
 	test_judge_jitter();
 	test_judge_restart();
+	test_judge_hole();
 	return done_testing();
 }
