@@ -15,6 +15,8 @@ static unsigned trials_of(const struct batch *s, int n, double effect)
 
 	if (n >= 10000)
 		trials = (trials + 1) / 2;
+	if (effect < 0.3) /* half a minute each */
+		return (trials + 29) / 30;
 	return effect < 1 ? (trials + 1) / 2 : trials;
 }
 
