@@ -122,6 +122,7 @@ help:
 	@echo 'make test      every test; check: the quick ones; lint: clang-tidy, cppcheck, shellcheck'
 	@echo 'make bench     bench-judge (simulation against its bars), bench-time (real kernels beside git bisect run)'
 	@echo 'make bench-judge  is the noisy search as good as it must be? 300 trials a bar (TRIALS=n SEED=n)'
+	@echo 'make bench-aa  no-op kernels through the daemon, exact and in time: nothing may be found (TIPS=n PAIRS=n BOOTS=n)'
 	@echo 'make           programs and guests in $(O)/; install (PREFIX, DESTDIR); clean; deps, test-deps'
 
 clean:

@@ -8,7 +8,7 @@ DEPS := build-essential sqlite3 clang lld llvm make pkg-config git ca-certificat
 	libc6-dev-arm64-cross libgcc-12-dev-arm64-cross nodejs npm
 TEST_DEPS := perl shellcheck cppcheck clang-tidy libclang-rt-14-dev chromium systemd procps util-linux
 
-.PHONY: deps test-deps check lint bench bench-judge bench-decision bench-time
+.PHONY: deps test-deps check lint bench bench-judge bench-decision bench-time bench-aa
 deps:
 	@tests/tools/deps.sh $(DEPS)
 test-deps: deps
@@ -33,6 +33,11 @@ bench-time: deps
 bench-decision: deps
 	@$(MAKE) --no-print-directory -j2 $(O)/tests/bench/decision
 	@O=$(O) bash tests/bench/decision.sh
+
+# Equal and no-op kernels through the daemon: nothing may be found. TIPS, PAIRS, BOOTS as in the script; PARTS="exact time pool".
+bench-aa: deps
+	@$(MAKE) --no-print-directory -j2 all $(O)/tests/bench/aa-pool
+	@O=$(O) bash tests/bench/aa.sh
 
 bench: bench-judge bench-decision bench-time
 

@@ -262,6 +262,10 @@ export function editMessage(content, rng) {
 	return content.slice(0, at) + word + content.slice(at + m[1].length);
 }
 
+// A function more at the end of a compiled file, which nobody calls but the linker keeps: another image that works the same.
+export const addFunction = (content, name, k) =>
+	`${content}\nstatic int __used ${name}(int x)\n{\n\tfor (int i = 0; i < x; i++)\n\t\tx ^= i * ${k};\n\treturn x;\n}\n`;
+
 const DOC_SENTENCES = [
 	'The numbers above are examples; they differ from machine to machine.', 'See also the man page, where there is one.',
 	'This holds for every architecture that has an MMU.', 'What is said here about pages is true of folios, too.',
