@@ -22,6 +22,7 @@ static const struct conf_item workload_items[] = {
 	W("workload", "version", conf_parse_unsigned, version, "raise it when results change their meaning"),
 	W("workload", "driver", conf_parse_string, driver, "metric that is watched and searched"),
 	W("workload", "driver_time", conf_parse_string, driver_time, "the same on machines of class time"),
+	W("workload", "watch", conf_parse_list, watch, "more metrics that are watched on machines of class exact"),
 	W("workload", "limit_seconds", conf_parse_unsigned, limit_seconds, "wall time of a run"),
 	W("params.exact", "*", conf_parse_pairs, params_exact, "parameters on machines of class exact"),
 	W("params.time", "*", conf_parse_pairs, params_time, "parameters on machines of class time"),
@@ -50,6 +51,7 @@ void workload_done(struct workload *w)
 	free(w->name);
 	free(w->driver);
 	free(w->driver_time);
+	strv_free(w->watch);
 	conf_pairs_done(&w->params_exact);
 	conf_pairs_done(&w->params_time);
 	conf_pairs_done(&w->floor_exact);

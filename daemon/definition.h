@@ -11,6 +11,7 @@ struct workload {
 	unsigned version; /* a new one starts new series */
 	char *driver;	  /* the metric that is watched and searched, class exact */
 	char *driver_time;
+	char **watch;	  /* more metrics of class exact that are watched beside the driver; NULL: none */
 	unsigned limit_seconds;
 	struct conf_pairs params_exact, params_time;
 	/* metric or "default" -> smallest relative change that counts */

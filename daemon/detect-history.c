@@ -104,8 +104,8 @@ static int note_creep(const struct look *l, const struct history *h, const struc
 static int search_step(const struct look *l, const struct history *h, const struct judge_step *step, struct error *err)
 {
 	const struct judge_segment *before = h->series.segments + h->series.n_segments - 2, *after = before + 1;
-	const struct suspicion s = { "time", h->metric, oid_at(l, h, step->before), before->level, after->level, step->ratio,
-				     fabs(step->ratio - 1), NULL, NULL };
+	const struct suspicion s = { l->workload->name, l->arch, "time", h->metric, oid_at(l, h, step->before), before->level,
+				     after->level, step->ratio, fabs(step->ratio - 1), NULL, NULL };
 	int r = db_search_asked(l->service->engine->db, l->tip->tree, oid_at(l, h, step->after), l->workload->name, l->arch,
 				h->metric, "time");
 

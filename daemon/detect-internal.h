@@ -5,13 +5,27 @@
 /* A look at a new tip: detect.c takes it through its classes, detect-time.c and detect-history.c are parts of it. */
 #include "daemon/service.h"
 
-#include "daemon/judge/compare.h"
+#include "daemon/judge/family.h"
 #include "daemon/plan.h"
 #include "db/tip.h"
 #include "lib/str.h"
 
 /* Of several workloads, arches and classes the gravest counts; what is still under way is the gravest. */
 enum outcome { OUTCOME_SAME, OUTCOME_UNRELATED, OUTCOME_FAILED, OUTCOME_WORSE, OUTCOME_PENDING };
+
+/* One comparison of the tip, out of all of them. Owns its strings. */
+struct comparison {
+	char *workload, *arch, *metric, *good;
+	const char *class;
+	double before, after, ratio;
+	struct judge_member member;
+};
+
+/* All comparisons of one kind: which of them count is said of all together (judge/family.h). */
+struct family {
+	struct comparison *items;
+	size_t n, capacity;
+};
 
 /* One workload on one arch. All is borrowed. */
 struct look {
@@ -20,13 +34,14 @@ struct look {
 	const struct tip *base; /* the accepted tip it is compared with; NULL: there is none yet */
 	const struct workload *workload;
 	const char *arch;
+	struct family *family; /* what the comparisons say */
 	struct str *notes; /* what a person should read beside the outcome: "; " before each */
 	struct str *lines; /* for the log, once the tip is settled: a look that waits is taken again and again */
 };
 
 /* What is to be searched, and why. */
 struct suspicion {
-	const char *class, *metric;
+	const char *workload, *arch, *class, *metric;
 	const char *good; /* a commit that was on the level before */
 	double before, after, ratio, claim;
 	const char *status, *title; /* metric status: how the tip ends; NULL else */
@@ -34,6 +49,12 @@ struct suspicion {
 
 /* Starts a search between good and the tip: OUTCOME_WORSE, or OUTCOME_UNRELATED when there is nothing between them to search. */
 int detect_search(const struct look *look, const struct suspicion *suspicion, struct error *err);
+
+/* Adds a comparison with the base; what it says of noise is p, 1 when it said nothing. */
+int detect_compared(const struct look *look, const char *class, const char *metric, const struct judge_member *member,
+		    double before, double after, double ratio, struct error *err);
+/* The tip overran its limit where the base did not: that counts, whatever the rest says. */
+int detect_overran(const struct look *look, const char *class, const char *metric, double before, struct error *err);
 
 /* A line for the log. */
 void detect_say(const struct look *look, const char *format, ...) _printf_(2, 3);

@@ -97,24 +97,21 @@ static int ask_pairs(const struct look *l, const struct side *base, const struct
 	return r < 0 && err->code == 0 ? error_errno(err, r, "database") : r;
 }
 
-static int search(const struct look *l, const struct judge_sequential *said, struct error *err)
-{
-	const struct suspicion s = { "time", l->workload->driver_time, l->base->oid, said->before, said->after, said->ratio,
-				     fabs(said->ratio - 1), NULL, NULL };
-
-	return detect_search(l, &s, err);
-}
-
-static int conclude(const struct look *l, const struct judge_sequential *said, struct error *err)
+/* Sure or not: what it is worth is said with all other comparisons of the tip. */
+static int conclude(const struct look *l, const struct judge_sequential_options *opt, const struct judge_sequential *said,
+		    struct error *err)
 {
 	const char *metric = l->workload->driver_time;
+	const double change = isfinite(said->ratio) ? said->ratio - 1 : 0;
+	const struct judge_member member = { .cls = JUDGE_TIME,
+					     .p = isfinite(said->ln_evidence) ? fmin(1, exp(-said->ln_evidence)) : 1,
+					     .worse = opt->better == JUDGE_LOWER ? change : -change,
+					     .minimum = opt->minimum };
 
 	detect_say(l, "%s of %s on %s, in time: %s", metric, l->workload->name, l->arch, said->reason);
-	if (said->answer == JUDGE_SAY_WORSE)
-		return search(l, said, err);
-	if (said->answer != JUDGE_SAY_SAME)
+	if (said->answer != JUDGE_SAY_SAME && said->answer != JUDGE_SAY_WORSE)
 		(void)str_addf(l->notes, "; %s of %s on %s: %s", metric, l->workload->name, l->arch, said->reason);
-	return OUTCOME_SAME;
+	return detect_compared(l, "time", metric, &member, said->before, said->after, said->ratio, err);
 }
 
 static int compare(const struct look *l, double alpha, const struct side *base, const struct side *tip, struct error *err)
@@ -132,7 +129,7 @@ static int compare(const struct look *l, double alpha, const struct side *base, 
 	if (r < 0)
 		return error_errno(err, r, "judge");
 	if (said.answer != JUDGE_ASK_MORE)
-		return conclude(l, &said, err);
+		return conclude(l, &opt, &said, err);
 	r = ask_pairs(l, base, tip, &said, err);
 	return r < 0 ? r : OUTCOME_PENDING;
 }
@@ -176,12 +173,8 @@ int detect_time(const struct look *l, double alpha, struct error *err)
 	r = MAX(r, other);
 	if (r != OUTCOME_SAME || str_eq(base.want.signature, tip.want.signature))
 		return r;
-	if (tip.want.state == WANT_SLOW && base.n_all) { /* overran its limit where the level did not */
-		const struct judge_sequential overrun = { .before = base.values.n ? base.values.items[0] : NAN, .after = NAN,
-							  .ratio = 1 };
-
-		return search(l, &overrun, err);
-	}
+	if (tip.want.state == WANT_SLOW && base.n_all)
+		return detect_overran(l, "time", l->workload->driver_time, base.values.n ? base.values.items[0] : NAN, err);
 	if (note_trouble(l, &base, "the level before") || note_trouble(l, &tip, "the tip"))
 		return OUTCOME_SAME;
 	return compare(l, alpha, &base, &tip, err);

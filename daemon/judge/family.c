@@ -82,20 +82,6 @@ static double sign_test(size_t up, size_t down)
 	return fmin(1, 2 * sum);
 }
 
-/* Exact before noisy: no run is wasted on doubt. Then the surest, then the largest against its
- * minimum. */
-static bool is_better_driver(const struct judge_member *a, const struct judge_member *b)
-{
-	bool exact = a->cls == JUDGE_EXACT;
-
-	if (exact != (b->cls == JUDGE_EXACT))
-		return exact;
-	if (!exact && (a->p < b->p || a->p > b->p))
-		return a->p < b->p;
-	return a->worse * b->minimum > b->worse * a->minimum ||
-	       (a->minimum <= 0 && b->minimum <= 0 && a->worse > b->worse);
-}
-
 static void sum_up(const struct judge_member *members, size_t n,
 		   const struct judge_member_result *results, struct judge_family *f)
 {
@@ -110,8 +96,6 @@ static void sum_up(const struct judge_member *members, size_t n,
 			continue;
 		f->n_worse += m->worse > 0;
 		f->n_improved += m->worse < 0;
-		if (m->worse > 0 && (f->driver < 0 || is_better_driver(m, &members[f->driver])))
-			f->driver = (int)i;
 	}
 	f->one_sided = sign_test(up, down);
 }
@@ -119,7 +103,7 @@ static void sum_up(const struct judge_member *members, size_t n,
 int judge_family(const struct judge_member *members, size_t n, enum judge_dependence dependence,
 		 double rate, struct judge_member_result *ret_members, struct judge_family *ret)
 {
-	struct judge_family f = {.driver = -1};
+	struct judge_family f = {0};
 	int r = check(members, n, rate);
 
 	if (r < 0)

@@ -45,7 +45,6 @@ enum judge_dependence { JUDGE_ANY_E, JUDGE_ANY_P /* not of martingales: costs mo
 
 struct judge_family {
 	size_t n_worse, n_improved; /* that count */
-	int driver;		    /* for the worse, to be searched with; -1: none */
 	/*
 	 * Two-sided sign test over all noisy changes, counted or not. Near 0 in a large family it
 	 * is rather the host, the toolchain or the baseline than the patch. A hint: it takes the

@@ -185,14 +185,11 @@ static void test_by_hand(void)
 	ok(!r[7].counts, "not known: no");
 	is_int(f.n_worse, 3, "worse");
 	is_int(f.n_improved, 1, "improved");
-	is_int(f.driver, 6, "an exact one is searched with");
 	is_near(f.one_sided, 2 * 7.0 / 64, 1e-12, "five of six to one side");
-	is_int(judge_family(m, 5, JUDGE_ANY_E, 0.07, r, &f), 0, "without exact ones");
-	is_int(f.driver, 0, "the surest");
 	is_int(judge_family(m, LEN(m), JUDGE_ANY_P, 0.07, r, &f), 0, "Benjamini and Yekutieli");
 	is_near(r[0].q, 0.06 * 2.45, 1e-12, "the same times 2.45");
 	is_int(judge_family(m, 0, JUDGE_ANY_E, 0, r, &f), 0, "none");
-	ok(f.driver == -1 && f.one_sided >= 1, "says nothing");
+	ok(f.n_worse + f.n_improved == 0 && f.one_sided >= 1, "says nothing");
 	m[0].minimum = NAN;
 	is_int(judge_family(m, LEN(m), JUDGE_ANY_E, 0, r, &f), -EINVAL, "NAN is refused");
 }
