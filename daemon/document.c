@@ -4,7 +4,9 @@
 
 #include "daemon/decision.h"
 #include "daemon/environment.h"
+#include "daemon/judge/audit.h"
 #include "daemon/judge/stats.h"
+#include "daemon/watched.h"
 #include "db/job.h"
 #include "db/search.h"
 #include "lib/clock.h"
@@ -238,6 +240,18 @@ static void recall_reason(const struct sources *x)
 			(void)snprintf(x->s->reason, sizeof(x->s->reason), "%s", entries.items[i].reason);
 }
 
+/* The judge's record at a change of this size. */
+static void add_audit(double effect, json_t *doc)
+{
+	const struct judge_audit *a = judge_audit_at(effect);
+
+	if (a)
+		(void)json_object_set_new(doc, "audit",
+					  json_pack("{s:f, s:i, s:i, s:i, s:f}", "effect", a->effect, "trials", (int)a->trials, "right",
+						    (int)a->right, "wrong", (int)a->wrong, "wrong_most",
+						    judge_upper_bound(a->wrong, a->trials)));
+}
+
 /* What only searches that weigh noise know; members that say nothing are left out. */
 static void add_noise(const struct sources *x, json_t *doc)
 {
@@ -248,6 +262,8 @@ static void add_noise(const struct sources *x, json_t *doc)
 		return;
 	if (isfinite(d->effect) && d->effect > 0)
 		(void)json_object_set_new(doc, "effect", json_real(d->effect));
+	if (d->verdict == JUDGE_CULPRIT && isfinite(d->effect))
+		add_audit(d->effect, doc);
 	if (d->verdict == JUDGE_CULPRIT && isfinite(d->explained) && d->explained_high > d->explained_low)
 		(void)json_object_set_new(doc, "explained",
 					  json_pack("{s:f, s:f, s:f}", "value", d->explained, "low", d->explained_low, "high",
@@ -275,15 +291,37 @@ static void add_diverged(const struct sources *x, json_t *doc)
 				  json_pack("{s:s, s:s}", "good", base, "bad", s->bad_base ? s->question.good : s->question.bad));
 }
 
+static json_t *proof_json(const struct proof *p)
+{
+	json_t *proof = json_pack("{s:s, s:s}", "state", proof_state_name(p->state), "reason", p->reason);
+
+	if (proof && p->pairs)
+		(void)json_object_update_new(proof, json_pack("{s:i, s:o, s:o, s:o}", "pairs", (int)p->pairs, "ratio",
+							      number(p->ratio), "low", number(p->low), "high", number(p->high)));
+	return proof ? proof : json_null();
+}
+
+static bool is_culprit(const struct sources *x)
+{
+	return str_eq(x->s->question.verdict, "culprit");
+}
+
+/* "ok", or why it is no answer to rely on. */
+static const char *status_word(const struct sources *x)
+{
+	if (str_eq(x->s->question.verdict, "gave-up"))
+		return "gave-up";
+	return is_culprit(x) && x->s->proof.state == PROOF_NOT_SHOWN ? "not-proved" : "ok";
+}
+
 static int add_question(const struct sources *x, json_t *doc)
 {
 	const struct search *q = &x->s->question;
-	const char *status = str_eq(q->verdict, "gave-up") ? "gave-up" : "ok";
 	_cleanup_json_ json_t *part = NULL;
 
 	recall_reason(x);
 	part = json_pack(
-		"{s:s, s:s, s:s, s:s?, s:{s:s, s:s}, s:s, s:s?, s:s, s:s, s:s, s:s}", "kind", "bisect", "status", status,
+		"{s:s, s:s, s:s, s:s?, s:{s:s, s:s}, s:s, s:s?, s:s, s:s, s:s, s:s}", "kind", "bisect", "status", status_word(x),
 		"verdict", q->verdict, "culprit", q->culprit, "range", "good", q->good, "bad", q->bad, "tree", q->tree, "ref",
 		q->ref, "workload", q->workload, "arch", q->arch, "metric", q->metric, "reason",
 		*x->s->reason ? x->s->reason : x->d->reason);
@@ -300,6 +338,21 @@ static int add_question(const struct sources *x, json_t *doc)
 					       session_is_noisy(x->s) ? " --class time" : "",
 					       q->first_parent ? " --first-parent" : ""));
 	return 0;
+}
+
+/* Other watched metrics that moved there: evidence, and one finding for all. */
+static int add_also(const struct sources *x, json_t *doc, struct error *err)
+{
+	const struct row *parent = rows_find(&x->s->rows, "parent"), *culprit = rows_find(&x->s->rows, "culprit");
+	json_t *also = NULL;
+	int r;
+
+	if (!is_culprit(x) || !parent || !parent->oid || parent->status || !culprit || culprit->status)
+		return 0;
+	r = watched_json(x->e, &x->s->question, parent->oid, culprit->oid, err, &also);
+	if (r >= 0)
+		(void)json_object_set_new(doc, "also", also);
+	return r;
 }
 
 static int add_parts(const struct sources *x, json_t *doc, struct error *err)
@@ -328,6 +381,11 @@ static int add_parts(const struct sources *x, json_t *doc, struct error *err)
 	if (r < 0)
 		return r;
 	(void)json_object_set_new(doc, "verify", rows);
+	if (is_culprit(x))
+		(void)json_object_set_new(doc, "proof", proof_json(&x->s->proof));
+	r = add_also(x, doc, err);
+	if (r < 0)
+		return r;
 	return environment_add(x->e, x->s->question.arch, x->s->question.workload, true,
 			       str_eq(x->s->question.class, "time") || x->e->settings.verify_runs, doc);
 }

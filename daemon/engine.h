@@ -50,6 +50,7 @@ struct running {
 struct engine_settings {
 	struct executor_limits limits; /* what may be under way at once; 0: by the host */
 	unsigned verify_runs;	/* runs of a row on machines of class time; 0: not measured */
+	bool no_proof;		/* no runs of class time for a proof, not even of culprit and parent */
 	unsigned build_limit_seconds;
 	const char *tree; /* name for documents */
 };

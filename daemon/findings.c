@@ -9,6 +9,7 @@
 #include "daemon/report/mail.h"
 #include "daemon/report/text.h"
 #include "daemon/session.h"
+#include "daemon/watched.h"
 #include "db/finding.h"
 #include "db/search.h"
 #include "db/tip.h"
@@ -90,7 +91,7 @@ static int add_mail(struct service *s, const json_t *document, const struct find
 	return r < 0 ? r : db_mail_add(s->engine->db, &mail, now_wall_ns());
 }
 
-/* A new finding, with a mail unless a person knows already: *ret_id. */
+/* A new finding, with a mail if it is proved and no person knows already: *ret_id. */
 static int add_new(struct service *s, const struct search *search, const json_t *document, const struct finding *f,
 		   struct error *err, int64_t *ret_id)
 {
@@ -103,7 +104,26 @@ static int add_new(struct service *s, const struct search *search, const json_t 
 	r = db_word_of_tip(db, search->tree, search->bad, &said);
 	if (r > 0)
 		return db_word_add_finding(db, *ret_id, &said);
-	return r < 0 || !s->mail_server ? r : add_mail(s, document, f, *ret_id, err);
+	return r < 0 || !s->mail_server || f->unproved ? r : add_mail(s, document, f, *ret_id, err);
+}
+
+/* One more search of a patch: its mail is due if this is the first that has a proof, and nobody has said a word. */
+static int join(struct service *s, const struct search *search, const json_t *document, const struct finding *f, int64_t id,
+		struct error *err)
+{
+	_cleanup_(word_done) struct word said = { 0 }, of_tip = { 0 };
+	struct db *db = s->engine->db;
+	int r = db_finding_join(db, id, f->search_id);
+
+	if (r < 0 || f->unproved)
+		return r;
+	r = db_finding_prove(db, id, f);
+	if (r <= 0)
+		return r;
+	r = db_word_of_finding(db, id, &said);
+	if (r == 0)
+		r = db_word_of_tip(db, search->tree, search->bad, &of_tip);
+	return r != 0 || !s->mail_server ? MIN(r, 0) : add_mail(s, document, f, id, err);
 }
 
 static int store(struct service *s, const struct search *search, const json_t *document, const struct finding *f, struct error *err)
@@ -115,18 +135,30 @@ static int store(struct service *s, const struct search *search, const json_t *d
 	if (r < 0)
 		return error_errno(err, r, "database");
 	known = db_finding_of_patch(db, f->patch_id, &id);
-	r = known > 0 ? db_finding_join(db, id, f->search_id) : known;
+	r = known > 0 ? join(s, search, document, f, id, err) : known;
 	if (known == 0)
 		r = add_new(s, search, document, f, err, &id);
 	r = db_end(db, r);
 	if (r < 0)
 		return err->code < 0 ? r : error_errno(err, r, "database");
 	if (known > 0)
-		log_info("finding %lld: %s: search %lld ended in it, too; not mailed again", (long long)id, f->subject,
+		log_info("finding %lld: %s: search %lld ended in it, too; one mail is enough", (long long)id, f->subject,
 			 (long long)f->search_id);
 	else
-		log_info("finding %lld: %.12s %s", (long long)id, f->culprit, f->subject);
+		log_info("finding %lld: %.12s %s%s%s", (long long)id, f->culprit, f->subject,
+			 f->unproved ? ": not proved, not mailed: " : "", f->unproved ? f->unproved : "");
 	return 0;
+}
+
+/* NULL: the proof shows the change. Of a set there is none: its ends are what was measured. */
+static const char *why_unproved(const json_t *document)
+{
+	const json_t *proof = json_object_get(document, "proof");
+	const char *reason = json_get_string(proof, "reason");
+
+	if (!proof || str_eq(json_get_string(proof, "state"), "shown"))
+		return NULL;
+	return reason ? reason : "no reason is given";
 }
 
 /* A search with a culprit becomes a finding; so does one with a set, by its first commit that was measured to be bad. */
@@ -136,7 +168,7 @@ static int add_finding(struct service *s, const struct search *search, const jso
 	_cleanup_(finding_done) struct finding f = { .search_id = search->id };
 	_cleanup_(commit_done) struct commit culprit = { 0 };
 	_cleanup_str_ struct str text = STR_INIT;
-	const char *fix = json_get_string(json_object_get(document, "fix"), "oid");
+	const char *fix = json_get_string(json_object_get(document, "fix"), "oid"), *unproved = why_unproved(document);
 	int r = document ? repo_commit(s->engine->repo, oid, err, &culprit) : error_errno(err, -ENOMEM, "finding");
 
 	if (r < 0)
@@ -149,9 +181,55 @@ static int add_finding(struct service *s, const struct search *search, const jso
 	f.culprit = strdup(oid);
 	f.subject = strdup(culprit.subject);
 	f.report = str_take(&text);
-	if (r < 0 || !f.culprit || !f.subject || !f.report || str_set(&f.fix, fix) < 0)
+	if (r < 0 || !f.culprit || !f.subject || !f.report || str_set(&f.fix, fix) < 0 ||
+	    str_set(&f.unproved, unproved) < 0)
 		return error_errno(err, r < 0 ? r : -ENOMEM, "finding");
 	return store(s, search, document, &f, err);
+}
+
+static int add_search(struct service *s, const struct search *ended, const char *metric, double claim, struct error *err)
+{
+	struct search question = { .tree = ended->tree, .ref = ended->ref, .good = ended->good, .bad = ended->bad,
+				   .workload = ended->workload, .arch = ended->arch, .class = ended->class,
+				   .metric = (char *)(uintptr_t)metric, .claim = claim };
+	int64_t id;
+	int r = db_search_asked(s->engine->db, ended->tree, ended->bad, ended->workload, ended->arch, metric, ended->class);
+
+	if (r != 0)
+		return r < 0 ? error_errno(err, r, "database") : 0;
+	r = db_search_add(s->engine->db, &question, now_wall_ns(), &id);
+	if (r < 0)
+		return error_errno(err, r, "database");
+	log_info("search %lld: %s moved, too, but not at its culprit: search %lld", (long long)ended->id, metric, (long long)id);
+	engine_wake(s->engine);
+	return 0;
+}
+
+/* A watched metric that got worse between the ends of a search, but not at its culprit, has another cause: a search of its own. */
+static int search_elsewhere(struct service *s, const struct search *ended, struct error *err)
+{
+	_cleanup_(workload_done) struct workload workload = { 0 };
+	_cleanup_(commit_done) struct commit culprit = { 0 };
+	const char *metric;
+	int r;
+
+	if (!ended->culprit || !str_eq(ended->class, "exact") || !service_tree(s, ended->tree))
+		return 0;
+	r = workload_load(&s->engine->paths, ended->workload, err, &workload);
+	if (r >= 0)
+		r = repo_commit(s->engine->repo, ended->culprit, err, &culprit);
+	for (size_t k = 0; r >= 0 && culprit.n_parents && (metric = watched_metric(&workload, k)); k++) {
+		struct judge_comparison all = { 0 }, there = { 0 };
+
+		r = str_eq(metric, ended->metric) ? 0 :
+			watched_compare(s->engine, ended, &workload, metric, ended->good, ended->bad, err, &all);
+		if (r <= 0 || all.relation != JUDGE_WORSE)
+			continue;
+		r = watched_compare(s->engine, ended, &workload, metric, culprit.parents[0], ended->culprit, err, &there);
+		if (r > 0 && there.relation != JUDGE_WORSE)
+			r = add_search(s, ended, metric, judge_relative_change(all.before, all.after), err);
+	}
+	return r < 0 ? r : 0;
 }
 
 static int set_tips(struct service *s, const struct search *search, const char *from, const char *to, const char *reason)
@@ -205,6 +283,8 @@ static int report_ended(struct service *s, struct error *err)
 		return error_errno(err, r, "database");
 	for (size_t i = 0; i < ended.n && r >= 0; i++) {
 		r = add_finding_of(s, &ended.items[i], err);
+		if (r >= 0)
+			r = search_elsewhere(s, &ended.items[i], err);
 		if (r >= 0)
 			r = settle_tip(s, &ended.items[i], err);
 		if (r >= 0)

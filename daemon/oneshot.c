@@ -173,6 +173,7 @@ int oneshot_run(struct oneshot *shot, struct error *err)
 		settings.verify_runs = cli->times;
 	if (cli->no_verify)
 		settings.verify_runs = 0;
+	settings.no_proof = cli->no_verify;
 	r = engine_new(shot->loop, &paths, &settings, err, &shot->engine);
 	if (r >= 0)
 		r = repo_attach(shot->engine->repo, cli->repo, err);

@@ -155,7 +155,7 @@ static int queue_runs(struct engine *e, const struct want *want, const struct ta
 		if (r > 0)
 			return 0;
 		if (r >= 0)
-			r = queue_run(e, want, t, build, key, want->priority + (want->interleave ? (int)k : 0));
+			r = queue_run(e, want, t, build, key, want->priority + (want->interleave ? (int)(k - (int64_t)want->stale) : 0));
 	}
 	return r < 0 ? error_errno(err, r, "queueing a run") : answer(w, WANT_PENDING, "ok", NULL);
 }

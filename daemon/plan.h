@@ -16,7 +16,8 @@ struct want {
 	bool ended;	   /* `runs` counts those that ended in any way: it is the way they end that is asked for */
 	int64_t search_id; /* 0: none */
 	int priority;	   /* smaller is sooner */
-	bool interleave;   /* run k gets priority + k: several wants take turns; else they are run in the order of their asking */
+	unsigned stale;	   /* of the ok runs, so many are there already and do not count for whoever asks */
+	bool interleave;   /* run k that counts gets priority + k: several wants take turns; else they are run as they were asked for */
 };
 
 enum want_state {

@@ -265,6 +265,7 @@ int repo_commit(struct repo *repo, const char *oid, struct error *err, struct co
 	c.oid = repo_oid_text(git_commit_id(git));
 	c.tree_oid = repo_oid_text(git_commit_tree_id(git));
 	c.author_s = git_commit_author(git)->when.time;
+	c.commit_s = git_commit_time(git);
 	c.n_parents = git_commit_parentcount(git);
 	c.parents = calloc(c.n_parents + 1, sizeof(*c.parents));
 	for (unsigned i = 0; c.parents && i < c.n_parents; i++)

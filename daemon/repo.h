@@ -34,7 +34,7 @@ struct commit {
 	char *oid, *tree_oid;
 	char *subject, *author, *author_mail, *message; /* UTF-8, sanitised */
 	char *link;					/* of the last Link: trailer, or NULL */
-	int64_t author_s;				/* seconds since 1970; may be anything */
+	int64_t author_s, commit_s;			/* seconds since 1970; may be anything */
 	char **parents;					/* NULL-terminated */
 	size_t n_parents;
 };
@@ -86,6 +86,15 @@ int repo_apply_file(struct repo *repo, const char *file, const char *onto, struc
  * Commits reachable from `hide` are not looked at. 1 found, 0 none. ret_ref: the branch's full name.
  */
 int repo_find_fix(struct repo *repo, const char *culprit, const char *hide, struct error *err, char **ret_oid, char **ret_ref);
+
+/*
+ * The last patch of the series that a patch is in, on the way to head; by links to a thread with numbered message ids, else by
+ * author and dates. 1 found, *ret_why is a line that says why it is taken for one; 0: it is none, or its own last.
+ */
+int repo_series_end(struct repo *repo, const char *oid, const char *head, struct error *err, char **ret_oid, char **ret_why);
+
+/* 1 head has the commit, or a copy of its patch under another id, in its history; 0 it has not. */
+int repo_holds_patch(struct repo *repo, const char *head, const char *oid, struct error *err);
 
 /* Keeps a commit reachable in the mirror: refs/keep/<oid>. */
 int repo_keep(struct repo *repo, const char *oid, struct error *err);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/rows.h"
 
-#include "daemon/plan.h"
-#include "daemon/target.h"
-#include "db/run.h"
+#include "daemon/judge/stats.h"
 #include "lib/str.h"
+
+#include <math.h>
 
 void rows_done(struct rows *rows)
 {
@@ -62,6 +62,27 @@ static int weigh_endings(struct engine *e, const struct want_result *w, struct r
 	return note.failed ? -ENOMEM : str_set(&row->note, note.data);
 }
 
+/* Runs of the image that were there before do not count: so many more are wanted. */
+static int add_stale(struct engine *e, const struct rows *rows, struct want *want, struct error *err)
+{
+	_cleanup_(want_result_done) struct want_result w = { 0 };
+	int64_t n = 0;
+	int r;
+
+	if (!rows->fresh_after || !want->runs || !str_eq(want->class, "time"))
+		return 0;
+	r = plan_look(e, want, err, &w);
+	if (r < 0)
+		return r;
+	if (w.series && w.signature)
+		r = db_run_count_until(e->db, w.series, w.signature, rows->fresh_after, &n);
+	if (r < 0)
+		return error_errno(err, r, "database");
+	want->stale = (unsigned)n;
+	want->runs += want->stale;
+	return 0;
+}
+
 static int row_want(struct engine *e, struct rows *rows, struct row *row, const char *class, unsigned runs, struct error *err,
 		    bool *ret_pending)
 {
@@ -75,7 +96,9 @@ static int row_want(struct engine *e, struct rows *rows, struct row *row, const 
 	if (r < 0)
 		return r;
 	want.tree_oid = commit.tree_oid;
-	r = plan_want(e, &want, err, &w);
+	r = add_stale(e, rows, &want, err);
+	if (r >= 0)
+		r = plan_want(e, &want, err, &w);
 	if (r < 0)
 		return r;
 	if (w.state == WANT_PENDING)
@@ -129,31 +152,75 @@ void rows_forget_broken(struct rows *rows)
 	rows->broken = false;
 }
 
-static int metric_json(struct engine *e, const struct want_result *w, const struct level *l, json_t **ret)
+int rows_look(struct engine *e, const struct rows *rows, const struct row *row, const char *class, struct error *err,
+	      struct want_result *ret)
+{
+	_cleanup_(commit_done) struct commit commit = { 0 };
+	struct want want = { .oid = row->oid, .arch = rows->arch, .workload = rows->workload, .class = class, .runs = 1 };
+	int r = repo_commit(e->repo, row->oid, err, &commit);
+
+	want.tree_oid = commit.tree_oid;
+	return r < 0 ? r : plan_look(e, &want, err, ret);
+}
+
+int rows_values(struct engine *e, const struct rows *rows, const struct want_result *look, const char *class, const char *metric,
+		struct values *ret)
+{
+	size_t n = 0;
+	int r;
+
+	if (!look->series || !look->signature)
+		return 0;
+	r = db_run_values(e->db, look->series, look->signature, metric, ret);
+	if (r < 0 || !str_eq(class, "time"))
+		return r;
+	for (size_t i = 0; i < ret->n; i++)
+		if (ret->runs[i] > rows->fresh_after) {
+			ret->items[n] = ret->items[i];
+			ret->runs[n++] = ret->runs[i];
+		}
+	ret->n = n;
+	return 0;
+}
+
+const struct row *rows_find(const struct rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (str_eq(rows->items[i].name, name))
+			return &rows->items[i];
+	return NULL;
+}
+
+/* 1, or 0 when no run that counts has it. */
+static int metric_json(struct engine *e, const struct rows *rows, const struct want_result *w, const char *class,
+		       const struct level *l, json_t **ret)
 {
 	_cleanup_(values_done) struct values values = { 0 };
 	_cleanup_json_ json_t *list = json_array();
-	int r = db_run_values(e->db, w->series, w->signature, l->metric, &values);
+	int r = rows_values(e, rows, w, class, l->metric, &values);
+	double low = INFINITY, high = -INFINITY;
 
-	for (size_t i = 0; r >= 0 && i < values.n; i++)
+	for (size_t i = 0; r >= 0 && i < values.n; i++) {
+		low = fmin(low, values.items[i]);
+		high = fmax(high, values.items[i]);
 		r = json_array_append_new(list, json_real(values.items[i])) < 0 ? -ENOMEM : 0;
-	if (r < 0)
+	}
+	if (r < 0 || values.n == 0)
 		return r;
-	*ret = json_pack("{s:I, s:f, s:f, s:f, s:s, s:s, s:s, s:O}", "n", (json_int_t)l->n, "median", l->median, "low", l->low,
-			 "high", l->high, "unit", l->unit, "better", l->better, "class", l->class, "values", list);
-	return *ret ? 0 : -ENOMEM;
+	*ret = json_pack("{s:I, s:f, s:f, s:f, s:s, s:s, s:s, s:O}", "n", (json_int_t)values.n, "median",
+			 judge_median(values.items, values.n), "low", low, "high", high, "unit", l->unit, "better", l->better,
+			 "class", l->class, "values", list);
+	return *ret ? 1 : -ENOMEM;
 }
 
 /* The metrics of one class of machine, an empty object when there are none. */
-static int class_json(struct engine *e, const struct rows *rows, const struct row *row, const char *tree_oid,
-		      const char *class, struct error *err, json_t **ret)
+static int class_json(struct engine *e, const struct rows *rows, const struct row *row, const char *class, struct error *err,
+		      json_t **ret)
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
 	_cleanup_(level_list_done) struct level_list levels = { 0 };
 	_cleanup_json_ json_t *object = json_object();
-	const struct want want = { .oid = row->oid, .tree_oid = tree_oid, .arch = rows->arch, .workload = rows->workload,
-				   .class = class, .runs = 1 };
-	int r = plan_look(e, &want, err, &w);
+	int r = rows_look(e, rows, row, class, err, &w);
 
 	if (r < 0)
 		return r;
@@ -162,8 +229,8 @@ static int class_json(struct engine *e, const struct rows *rows, const struct ro
 	for (size_t i = 0; r >= 0 && i < levels.n; i++) {
 		json_t *metric = NULL;
 
-		r = metric_json(e, &w, &levels.items[i], &metric);
-		if (r >= 0 && json_object_set_new(object, levels.items[i].metric, metric) < 0)
+		r = metric_json(e, rows, &w, class, &levels.items[i], &metric);
+		if (r > 0 && json_object_set_new(object, levels.items[i].metric, metric) < 0)
 			r = -ENOMEM;
 	}
 	if (r < 0)
@@ -179,7 +246,7 @@ static int row_json(struct engine *e, const struct rows *rows, const struct row 
 	const struct {
 		const char *class;
 		bool wanted;
-	} classes[] = { { "exact", rows->runs_exact > 0 }, { "time", rows->runs_time > 0 } };
+	} classes[] = { { "exact", rows->runs_exact > 0 }, { "time", rows->runs_time > 0 || rows->fresh_after } };
 	int r = row->oid ? repo_commit(e->repo, row->oid, err, &commit) : 0;
 
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(classes); i++) {
@@ -187,7 +254,7 @@ static int row_json(struct engine *e, const struct rows *rows, const struct row 
 
 		if (!row->oid || !classes[i].wanted)
 			continue;
-		r = class_json(e, rows, row, commit.tree_oid, classes[i].class, err, &object);
+		r = class_json(e, rows, row, classes[i].class, err, &object);
 		if (r >= 0 && json_object_set_new(metrics, classes[i].class, object) < 0)
 			r = error_errno(err, -ENOMEM, "row");
 	}

@@ -4,11 +4,12 @@
 
 /*
  * Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), status.c (the same of failures),
- * verify.c (proof) and document.c (answer) only.
+ * verify.c and proof.c (proof) and document.c (answer) only.
  */
 #include "daemon/judge/judge.h"
 #include "daemon/judge/status.h"
 #include "daemon/plan.h"
+#include "daemon/proof.h"
 #include "daemon/rows.h"
 #include "daemon/session.h"
 #include "db/run.h"
@@ -23,6 +24,8 @@ struct session {
 	struct rows rows; /* of the proof; made when there is a culprit */
 	bool rows_made;
 	bool metric_seen; /* the good end has reported it */
+	struct proof proof;   /* what the rows show, once they are measured */
+	double proof_minimum; /* relative change that it has to show among noise; 0: not known yet */
 	struct commit fix; /* oid NULL: none known */
 	char *fix_ref;
 	int bad_base;	/* the ends have diverged, and this node of the graph, a merge base, is like bad; 0: none */
@@ -86,6 +89,9 @@ int status_document(struct engine *engine, const struct session *session, const 
 /* Measures the proof and ends the search. */
 enum { VERIFY_WAIT, VERIFY_DONE, VERIFY_BROKEN };
 int session_verify(struct engine *engine, struct session *session, struct error *err);
+
+/* The rows are measured: what do they show? *ret_pending: runs were asked for. */
+int session_prove(struct engine *engine, struct session *session, struct error *err, bool *ret_pending);
 
 /*
  * Which side each commit of the graph is on, as far as a decision says: of exact searches each one's own value tells; under

@@ -3,7 +3,7 @@
 
 #include "db/query.h"
 
-#define COLUMNS "id, search_id, culprit, patch_id, subject, fix, report, created_ns"
+#define COLUMNS "id, search_id, culprit, patch_id, subject, fix, report, unproved, created_ns"
 
 void finding_done(struct finding *f)
 {
@@ -12,6 +12,7 @@ void finding_done(struct finding *f)
 	free(f->subject);
 	free(f->fix);
 	free(f->report);
+	free(f->unproved);
 	*f = (struct finding){ 0 };
 }
 
@@ -42,9 +43,9 @@ int db_finding_add(struct db *db, const struct finding *f, uint64_t now_ns, int6
 	if (r < 0)
 		return r;
 	r = db_run(db, ret_id, NULL,
-		   "INSERT INTO finding (search_id, culprit, patch_id, subject, fix, report, created_ns)"
-		   " VALUES (?, ?, ?, ?, ?, ?, ?)",
-		   "isssssi", f->search_id, f->culprit, f->patch_id, f->subject, f->fix, f->report, (int64_t)now_ns);
+		   "INSERT INTO finding (search_id, culprit, patch_id, subject, fix, report, unproved, created_ns)"
+		   " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		   "issssssi", f->search_id, f->culprit, f->patch_id, f->subject, f->fix, f->report, f->unproved, (int64_t)now_ns);
 	if (r >= 0)
 		r = db_finding_join(db, *ret_id, f->search_id);
 	r = db_end(db, r);
@@ -60,13 +61,24 @@ int db_finding_join(struct db *db, int64_t finding_id, int64_t search_id)
 	return r < 0 ? r : changed > 0;
 }
 
+int db_finding_prove(struct db *db, int64_t finding_id, const struct finding *f)
+{
+	int changed = 0;
+	int r = db_run(db, NULL, &changed,
+		       "UPDATE finding SET unproved = NULL, search_id = ?, culprit = ?, subject = ?, fix = ?, report = ?"
+		       " WHERE id = ? AND unproved IS NOT NULL",
+		       "issssi", f->search_id, f->culprit, f->subject, f->fix, f->report, finding_id);
+
+	return r < 0 ? r : changed > 0;
+}
+
 static int read_finding(sqlite3_stmt *q, struct finding *f)
 {
-	char **const fields[] = { &f->culprit, &f->patch_id, &f->subject, &f->fix, &f->report };
+	char **const fields[] = { &f->culprit, &f->patch_id, &f->subject, &f->fix, &f->report, &f->unproved };
 
 	*f = (struct finding){ .id = sqlite3_column_int64(q, 0),
 			       .search_id = sqlite3_column_int64(q, 1),
-			       .created_ns = sqlite3_column_int64(q, 7) };
+			       .created_ns = sqlite3_column_int64(q, 8) };
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (db_column_dup(q, (int)i + 2, fields[i]) < 0) {
 			finding_done(f);

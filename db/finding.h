@@ -8,6 +8,7 @@
 struct finding {
 	int64_t id, search_id;
 	char *culprit, *patch_id, *subject, *fix, *report;
+	char *unproved; /* why its proof does not show the change; NULL: it does */
 	int64_t created_ns;
 };
 void finding_done(struct finding *finding);
@@ -29,6 +30,8 @@ void mail_done(struct mail *mail);
 int db_finding_add(struct db *db, const struct finding *finding, uint64_t now_ns, int64_t *ret_id);
 /* One more search that ended in the patch of a finding. 1 news, 0 it was known. */
 int db_finding_join(struct db *db, int64_t finding_id, int64_t search_id);
+/* A search that joined a finding has the proof that it lacked: it is that search's from now on. 1 it lacked it, 0 not. */
+int db_finding_prove(struct db *db, int64_t finding_id, const struct finding *proved);
 int db_finding_list(struct db *db, struct finding_list *ret); /* newest first */
 int db_finding_get(struct db *db, int64_t id, struct finding *ret);
 /* The id of an older finding of the same patch: 1 found, 0 none. */

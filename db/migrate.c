@@ -14,8 +14,10 @@ SCHEMA(001);
 SCHEMA(002);
 SCHEMA(003);
 SCHEMA(004);
+SCHEMA(005);
 
-static const char *const migrations[] = { mmb_schema_001, mmb_schema_002, mmb_schema_003, mmb_schema_004 };
+static const char *const migrations[] = { mmb_schema_001, mmb_schema_002, mmb_schema_003, mmb_schema_004,
+					     mmb_schema_005 };
 
 static int migrate_one(struct db *db, size_t version, struct error *err)
 {

@@ -114,6 +114,12 @@ int db_run_count(struct db *db, const char *series, const char *signature, struc
 	return 0;
 }
 
+int db_run_count_until(struct db *db, const char *series, const char *signature, int64_t run_order, int64_t *ret)
+{
+	return db_int(db, ret, "SELECT count(*) FROM run WHERE series = ? AND signature = ? AND status = 'ok' AND id <= ?", "ssi",
+		      series, signature, run_order);
+}
+
 int db_run_last_title(struct db *db, const char *series, const char *signature, char **ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

@@ -33,6 +33,8 @@ struct run_counts {
 	int64_t ok, boot_failed, crashed, timeout, other;
 };
 int db_run_count(struct db *db, const char *series, const char *signature, struct run_counts *ret);
+/* Its runs that ended well, up to this one. */
+int db_run_count_until(struct db *db, const char *series, const char *signature, int64_t run_order, int64_t *ret);
 /* The newest crash title or error among the runs that did not end ok; NULL when there is none. */
 int db_run_last_title(struct db *db, const char *series, const char *signature, char **ret);
 

@@ -141,6 +141,18 @@ static int collect(struct db *db, sqlite3_stmt *q, int r, struct tip_list *ret)
 	return 0;
 }
 
+int db_ref_heads(struct db *db, struct tip_list *ret)
+{
+	_cleanup_query_ sqlite3_stmt *q = NULL;
+	int r = db_query(db, &q,
+			 "SELECT 0, e.tree, e.ref, e.oid, '', '', e.at_ns FROM ref_event e WHERE e.oid IS NOT NULL"
+			 " AND e.id IN (SELECT max(id) FROM ref_event GROUP BY tree, ref)"
+			 " AND EXISTS (SELECT 1 FROM tip t WHERE t.tree = e.tree AND t.ref = e.ref) ORDER BY e.id",
+			 "");
+
+	return collect(db, q, r, ret);
+}
+
 int db_tip_list(struct db *db, const char *state, struct tip_list *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;

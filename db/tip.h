@@ -27,6 +27,8 @@ int db_ref_seen(struct db *db, const char *tree, const char *ref, const char *oi
 int db_ref_known(struct db *db, const char *tree, const char *ref, const char *oid);
 /* Names of the refs of a tree that were there when last seen; strv_free() frees them. */
 int db_ref_live(struct db *db, const char *tree, char ***ret, size_t *ret_n);
+/* The watched refs of all trees that are there now, as tips without id and state: newest last. */
+int db_ref_heads(struct db *db, struct tip_list *ret);
 /* 1 this ref has had a tip, 0 not: it was not watched so far. */
 int db_tip_any(struct db *db, const char *tree, const char *ref);
 int db_tip_list(struct db *db, const char *state, struct tip_list *ret);

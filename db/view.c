@@ -20,12 +20,12 @@ static const char *const statements[VIEW_MAX] = {
 		" (SELECT count(*) FROM mail WHERE state = 'queued') AS queued_mails"
 		" WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
 	[VIEW_FINDINGS] =
-		"SELECT f.id, f.search_id AS search, f.culprit, f.subject, f.fix, f.created_ns, s.tree, s.ref, s.workload, s.arch,"
+		"SELECT f.id, f.search_id AS search, f.culprit, f.subject, f.fix, f.unproved, f.created_ns, s.tree, s.ref, s.workload, s.arch,"
 		" s.metric, s.class, s.verdict, " CHANGE("s.document") ", " LAST_WORD("state") " AS word,"
 		" (SELECT count(*) FROM finding_search WHERE finding_id = f.id) AS searches"
 		" FROM finding f JOIN search s ON s.id = f.search_id WHERE ?1 IS NOT NULL ORDER BY f.id DESC LIMIT ?2",
 	[VIEW_FINDING] =
-		"SELECT f.id, f.search_id AS search, f.culprit, f.patch_id, f.subject, f.fix, f.report, f.created_ns, s.tree, s.ref,"
+		"SELECT f.id, f.search_id AS search, f.culprit, f.patch_id, f.subject, f.fix, f.unproved, f.report, f.created_ns, s.tree, s.ref,"
 		" s.workload, s.arch, s.metric, s.class, s.verdict, s.document AS document_json, m.state AS mail, m.sent_ns AS mailed_ns,"
 		" " LAST_WORD("state") " AS word"
 		" FROM finding f JOIN search s ON s.id = f.search_id LEFT JOIN mail m ON m.finding_id = f.id"

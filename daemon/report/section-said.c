@@ -134,8 +134,29 @@ static void add_relation(struct str *out, enum judge_relation relation, size_t b
 	(void)str_addf(out, "%s %s", words[relation], report_letter(before, letter));
 }
 
-/* A row against one or two others, by the driver alone. */
-static int add_check(struct str *out, const json_t *document, const char *row, const char *const against[2])
+/* Of a row that is held against the parent: is the change there, too? */
+static const char *const places[] = {
+	[JUDGE_SAME] = "gone",
+	[JUDGE_WORSE] = "still there",
+	[JUDGE_IMPROVED] = "gone",
+	[JUDGE_UNCLEAR] = "not clear",
+};
+
+/* "still there on head of t next: E is " */
+static void add_place(struct str *out, const json_t *document, const char *row, const char *verdict)
+{
+	char letter[16];
+	size_t at;
+	const json_t *r = report_row(document_rows(document), row, &at);
+
+	(void)str_addf(out, "%s at the ", verdict);
+	add_member(out, r, "label", 60);
+	(void)str_addf(out, ": %s is ", report_letter(at, letter));
+}
+
+/* A row against one or two others, by the driver alone. Words for the first relation are said before it. */
+static int add_check(struct str *out, const json_t *document, const char *row, const char *const against[2],
+		     const char *const *verdicts)
 {
 	const json_t *rows = document_rows(document), *after = report_row(rows, row, NULL);
 	struct report_column column;
@@ -144,7 +165,8 @@ static int add_check(struct str *out, const json_t *document, const char *row, c
 
 	if (!driver_column(document, &column) || !report_row(rows, row, &at))
 		return 0;
-	(void)str_addf(out, "%s is ", report_letter(at, letter));
+	if (!verdicts)
+		(void)str_addf(out, "%s is ", report_letter(at, letter));
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *before = against[i] ? report_row(rows, against[i], &other) : NULL;
 		struct judge_comparison c;
@@ -154,9 +176,13 @@ static int add_check(struct str *out, const json_t *document, const char *row, c
 			return r;
 		if (!r)
 			continue;
+		if (verdicts && !n)
+			add_place(out, document, row, verdicts[c.relation]);
 		(void)str_add(out, n++ ? ", " : "");
 		add_relation(out, c.relation, other);
 	}
+	if (!n && verdicts)
+		(void)str_addf(out, "%s is ", report_letter(at, letter));
 	if (!n)
 		(void)str_add(out, "not measured");
 	return (int)n;
@@ -180,15 +206,41 @@ static void add_fix(struct str *out, const json_t *document)
 	(void)str_add(out, "): ");
 }
 
+/* "also moved there: page_faults 100 -> 300 (worse)": other watched metrics. */
+static int add_also(struct str *out, const json_t *document)
+{
+	const json_t *also = json_object_get(document, "also");
+
+	for (size_t i = 0; i < json_array_size(also); i++) {
+		const json_t *c = json_array_get(also, i);
+		_cleanup_str_ struct str text = STR_INIT;
+
+		report_add_line(&text, json_get_string(c, "metric"), 40);
+		(void)str_add(&text, " ");
+		report_add_step(&text, json_get_number(c, "before", 0), json_get_number(c, "after", 0), "");
+		(void)str_add(&text, ", ");
+		report_add_line(&text, json_get_string(c, "relation"), 16);
+		if (text.failed)
+			return -ENOMEM;
+		report_add_wrapped(out, "  also moved  ", "              ", text.data);
+	}
+	return 0;
+}
+
 int section_checks(const json_t *document, struct str *out)
 {
-	static const struct {
+	static const struct check {
 		const char *name, *row, *against[2];
 		void (*add)(struct str *out, const json_t *document);
+		const char *const *verdicts;
 	} checks[] = {
-		{ "reproduced", "culprit", { "parent", NULL }, NULL },
-		{ "fix", "fixed", { "culprit", "parent" }, add_fix },
-		{ "revert", "reverted", { "culprit", "parent" }, NULL },
+		{ "reproduced", "culprit", { "parent", NULL }, NULL, NULL },
+		{ "fix", "fixed", { "culprit", "parent" }, add_fix, NULL },
+		{ "revert", "reverted", { "culprit", "parent" }, NULL, NULL },
+		{ "series", "series-end", { "parent", "culprit" }, NULL, places },
+		{ "elsewhere", "branch", { "parent", "culprit" }, NULL, places },
+		{ "elsewhere", "branch2", { "parent", "culprit" }, NULL, places },
+		{ "elsewhere", "branch3", { "parent", "culprit" }, NULL, places },
 	};
 	const json_t *rows = document_rows(document);
 
@@ -208,11 +260,11 @@ int section_checks(const json_t *document, struct str *out)
 			continue;
 		if (checks[i].add)
 			checks[i].add(&text, document);
-		r = add_check(&text, document, checks[i].row, checks[i].against);
+		r = add_check(&text, document, checks[i].row, checks[i].against, checks[i].verdicts);
 		if (r < 0 || text.failed)
 			return -ENOMEM;
 		(void)snprintf(indent, sizeof(indent), "  %-12s", checks[i].name);
 		report_add_wrapped(out, indent, "              ", text.data);
 	}
-	return 0;
+	return add_also(out, document);
 }

@@ -11,6 +11,7 @@ int section_greeting(const json_t *document, struct str *out);
 int section_commit(const json_t *document, struct str *out);
 int section_noise(const json_t *document, struct str *out);
 int section_changes(const json_t *document, struct str *out);
+int section_proof(const json_t *document, struct str *out);
 int section_candidates(const json_t *document, struct str *out);
 int section_failure(const json_t *document, struct str *out);
 int section_table(const json_t *document, struct str *out);

@@ -10,10 +10,9 @@
 
 /* The most important first. */
 static const report_section_fn sections[] = {
-	section_greeting, section_commit, section_noise,    section_candidates, section_failure,   section_changes,
-	section_table,	  section_checks, section_words,    section_counters,	section_made_with, section_reproduce,
-	section_steps,
-	section_log,	  section_footer,
+	section_greeting, section_commit, section_proof,    section_noise,	section_candidates, section_failure,
+	section_changes,  section_table,  section_checks,   section_words,	section_counters,   section_made_with,
+	section_reproduce, section_steps, section_log,	    section_footer,
 };
 
 const json_t *document_rows(const json_t *document)

@@ -484,6 +484,60 @@ static void test_borrowing(void)
 	ok(str_eq(after, before), "the user's repository is as it was, byte for byte");
 }
 
+/* The subject of the end of its series, "-" when it has none. */
+static void is_series_end(struct repo *repo, const char *oid, const char *head, const char *want, const char *words, const char *what)
+{
+	_cleanup_free_ char *a = resolve(repo, oid), *b = resolve(repo, head), *end = NULL, *why = NULL, *expected = resolve(repo, want);
+	_cleanup_error_ struct error err = ERROR_INIT;
+	int r = repo_series_end(repo, a, b, &err, &end, &why);
+
+	ok(r == (words != NULL) && (!words || (str_eq(end, expected) && strstr(why, words))), "%s", what);
+	if (why)
+		printf("# %s\n", why);
+}
+
+static void is_held(struct repo *repo, const char *head, const char *oid, int want, const char *what)
+{
+	_cleanup_free_ char *a = resolve(repo, head), *b = resolve(repo, oid);
+	_cleanup_error_ struct error err = ERROR_INIT;
+
+	is_int(repo_holds_patch(repo, a, b, &err), want, "%s", what);
+}
+
+static void test_series(void)
+{
+	_cleanup_(repo_closep) struct repo *repo = NULL;
+
+	SH("g init -q -b main series; cd series\n"
+	   /* patch NAME SECONDS AUTHOR [LINK] */
+	   "patch() { echo $1 >$1; g add $1; GIT_AUTHOR_EMAIL=$3 GIT_AUTHOR_DATE=\"@$2 +0000\" GIT_COMMITTER_DATE=\"@$2 +0000\""
+	   " g commit -q -m \"$1${4:+\n\nLink: $4}\"; g tag $1; }\n"
+	   "patch root 1600000000 a@x; patch one 1600001000 a@x; patch two 1600001060 a@x; patch three 1600001500 a@x\n"
+	   "patch other 1600001510 b@x; patch late 1600009000 b@x\n"
+	   "l=https://lore.kernel.org/r/20200101.x-v2; patch l1 1600020000 a@x $l-1-abc@y; patch l2 1600090000 a@x $l-2-abc@y\n"
+	   "patch l3 1600090001 a@x https://lore.kernel.org/r/20200202.z-v1-1-abc@y\n"
+	   "g checkout -q -b copy root; patch before 1600100000 c@x; g cherry-pick one >/dev/null\n"
+	   "g checkout -q -b changed root; echo 1 >>root; g add root; g commit -q -m one\n"
+	   "g checkout -q -b fork two; patch f 1600001061 a@x; g checkout -q main; g merge -q --no-ff -m merged fork; g tag merged");
+	repo = attach("series.git", "series");
+	if (!repo)
+		return;
+	is_series_end(repo, "one", "late", "three", "no link says so", "one author within minutes: taken for a series, and said why");
+	is_series_end(repo, "two", "late", "three", "1 patch later", "from its middle");
+	is_series_end(repo, "three", "late", "three", NULL, "the last has no end behind it");
+	is_series_end(repo, "other", "late", "late", NULL, "two hours later is no series");
+	is_series_end(repo, "one", "two", "two", "1 patch later", "no further than the head");
+	is_series_end(repo, "l1", "l3", "l2", "one thread", "numbered ids of one thread are, whatever the dates");
+	is_series_end(repo, "l2", "l3", "l3", NULL, "ids of two threads are not, whatever the dates");
+	is_series_end(repo, "two", "merged", "two", NULL, "where the history forks nobody can tell");
+	is_series_end(repo, "merged", "merged", "merged", NULL, "a merge is no patch");
+	is_held(repo, "late", "one", 1, "a branch with the commit holds it");
+	is_held(repo, "copy", "one", 1, "so does one with a copy");
+	is_held(repo, "copy", "two", 0, "without it: no");
+	is_held(repo, "changed", "one", 0, "another patch of that subject: no");
+	is_held(repo, "root", "one", 0, "a branch that is older: no");
+}
+
 static void test_no_repo(void)
 {
 	_cleanup_(repo_closep) struct repo *repo = NULL;
@@ -552,6 +606,7 @@ int main(void)
 	test_patches();
 	test_fixes();
 	test_borrowing();
+	test_series();
 	test_no_repo();
 	test_hints();
 	return done_testing();

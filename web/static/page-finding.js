@@ -9,6 +9,7 @@ const words = { accepted: "accepted, a new base line", known: "known", wrong: "w
 function meta(f) {
 	return h("p", { class: "meta" },
 		h("span", {}, badge(f.verdict)), h("span", {}, "found ", time(f.created)),
+		f.unproved ? h("span", {}, h("b", {}, "not proved"), ", not mailed: ", foreign(f.unproved, 300)) : null,
 		f.word ? h("span", {}, h("b", {}, words[f.word] ?? f.word)) : null,
 		f.mail ? h("span", {}, mails[f.mail] ?? f.mail, f.mailed ? [" ", time(f.mailed)] : null) : null,
 		h("span", {}, h("a", { href: `/search/${f.search}` }, "how it was searched")));

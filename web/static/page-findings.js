@@ -9,7 +9,7 @@ function card(f) {
 		h("h2", {}, h("a", { href: `/finding/${f.id}` }, foreign(headline(f)))),
 		h("p", {}, commit(f.culprit), " ", foreign(f.subject, 160)),
 		h("p", { class: "meta" }, [
-			f.word ? h("b", {}, f.word) : null, f.searches > 1 ? `seen in ${f.searches} searches` : null,
+			f.unproved ? h("b", {}, "not proved") : null, f.word ? h("b", {}, f.word) : null, f.searches > 1 ? `seen in ${f.searches} searches` : null,
 			fromTo(f.change), f.fix ? "a fix is known" : null, [foreign(f.tree, 80), " ", foreign(f.ref ?? "", 80)], time(f.created),
 		].filter(Boolean).map((x) => h("span", {}, x))));
 }
