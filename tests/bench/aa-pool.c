@@ -5,13 +5,16 @@
  * DOCUMENT is what `mmbisect compare --class time --json A B` prints. All runs go into one pool; each comparison shuffles it,
  * gives one half to each side and asks judge_sequential() as the daemon does, round by round, until it answers or the half is used
  * up. There is no change, so whatever is called worse or better is a false alarm. The comparison that was really measured, A against
- * B in the order of the runs, is told first. Exit status 1 when there was one.
+ * B in the order of the runs, is told first. Two of 200 are
+ * what alpha allows, and each would start a search, which has to reproduce the change before it names anybody. Exit status 1: more false
+ * alarms than chance makes of alpha.
  */
 #include "daemon/judge/sequential.h"
 #include "daemon/simulate/rng.h"
 #include "lib/json.h"
 #include "lib/str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,7 +107,7 @@ static int run(struct pool *p, unsigned comparisons, unsigned seed, double minim
 	       "%.1f pairs on average\n",
 	       p->n, seed, comparisons, 100 * minimum, answers[JUDGE_SAY_WORSE], answers[JUDGE_SAY_IMPROVED], answers[JUDGE_SAY_SAME],
 	       answers[JUDGE_SAY_UNDECIDED], (double)pairs / MAX(comparisons, 1U));
-	return alarms ? 1 : 0;
+	return alarms > ALPHA * comparisons + 3 * sqrt(ALPHA * comparisons) ? 1 : 0;
 }
 
 int main(int argc, char **argv)
