@@ -127,7 +127,7 @@ ok 'what is searched' is "$(field "$T/out" '[d.metric, d.failure.status, d.failu
 ok 'no change of a value' is "$(field "$T/out" d.change)" null
 ok 'what the console says of it, and harmless' is \
 	"$(field "$T/out" '/kernel BUG at/.test(d.failure.console) && !/[\x1b\xff]/.test(d.failure.console) && !/line 3\n/.test(d.failure.console)')" true
-ok 'rows of the proof' is "$(field "$T/out" 'd.verify.map((r) => r.row + " " + r.status).join(", ")')" \
+ok 'rows of the proof' is "$(field "$T/out" 'd.verify.filter((r) => r.row !== "series-end").map((r) => r.row + " " + r.status).join(", ")')" \
 	'parent ok, culprit crashed, fixed none, reverted ok'
 ok 'sides of the steps' is "$(field "$T/out" 'd.steps.every((s) => s.side === (/BUG: other|error/.test(s.note) ? "skip" : /crashed/.test(s.note) ? "bad" : "good"))')" true
 ok 'few runs' [ "$(sql crash 'SELECT max(n) FROM (SELECT count(*) AS n FROM run GROUP BY signature)')" -le 2 ]
@@ -154,7 +154,7 @@ ok 'a search for a failed build' is "$(field "$T/out" d.culprit)" "$(oid b6)"
 ok 'its title has no line' is "$(field "$T/out" d.failure.title)" 'mm/x.c: error: unknown y'
 ok 'and needs no run' is "$(sql build 'SELECT count(*) FROM run')" 0
 ok 'the log of the build is quoted' is "$(field "$T/out" '/CC +mm.x.o\n.*unknown y\n/.test(d.failure.console)')" true
-ok 'rows of that' is "$(field "$T/out" 'd.verify.map((r) => r.row + " " + r.status).join(", ")')" \
+ok 'rows of that' is "$(field "$T/out" 'd.verify.filter((r) => r.row !== "series-end").map((r) => r.row + " " + r.status).join(", ")')" \
 	'parent ok, culprit build-failed, fixed none, reverted does-not-revert'
 bisect build b0 b8
 ok 'the text of that' has "$T/out" 'noticed that the kernel does not build on x86_64'
@@ -187,7 +187,7 @@ ok 'a crash of every second run' is "$(field "$T/out" d.culprit)" "$(oid f7)"
 ok 'how often it comes is measured' [ "$(field "$T/out" 'd.failure.runs >= 10 && d.failure.seen >= 3 && d.failure.seen < d.failure.runs')" = true ]
 ok 'and how sure it is' [ "$(field "$T/out" 'd.failure.error > 0 && d.failure.error < 0.01')" = true ]
 ok 'the parent had its runs twice' [ "$(sql whole "SELECT count(*) FROM run WHERE oid = '$(oid f6)' AND status = 'ok'")" -ge "$(field "$T/out" '2 * d.failure.good_runs')" ]
-ok 'rows of a flaky one' is "$(field "$T/out" 'd.verify.map((r) => r.row + " " + r.status).join(", ")')" \
+ok 'rows of a flaky one' is "$(field "$T/out" 'd.verify.filter((r) => r.row !== "series-end").map((r) => r.row + " " + r.status).join(", ")')" \
 	'parent ok, culprit crashed, fixed none, reverted ok'
 trace='SELECT oid, status, title FROM run ORDER BY id'
 log='SELECT action, phase, oid, runs, reason FROM search_log WHERE search_id = 1 ORDER BY id'
