@@ -70,6 +70,15 @@ push_tip() { # push_tip OID: waits until the daemon has made up its mind
 	[ "$state" = accepted ] || echo "  $1 is $state"
 }
 
+# Each image with each other, not just with the one before: no two of them may differ by more than the floor.
+compare_all() { # compare_all IMAGES
+	local spread floor
+	spread=$(db "SELECT max(median) / min(median) - 1 FROM level WHERE metric = 'madvise_call'")
+	floor=$(sed -n '/^\[floor\]/,$s/^madvise_call = //p' configs/workloads/thread-stack.conf)
+	echo "$(($1 * ($1 - 1) / 2)) pairs of images: madvise_call differs by $spread at most (floor $floor)"
+	[ "$(echo "$spread <= $floor" | bc -l)" = 1 ] || wrong=1
+}
+
 through_daemon() { # through_daemon NAME TIPS TIME TIME_PAIRS
 	local begin=$SECONDS tips=0 oid
 	: >"$work/aa.log"
@@ -89,6 +98,7 @@ through_daemon() { # through_daemon NAME TIPS TIME TIME_PAIRS
 	mails=$(db 'SELECT count(*) FROM mail')
 	echo "$1: $tips pairs, $accepted accepted, $images images of their own, $runs boots, $searches searches, $mails mails, $((SECONDS - begin)) s"
 	[ "$accepted" = "$tips" ] && [ "$searches" = 0 ] && [ "$mails" = 0 ] || wrong=1
+	[ "$3" = yes ] || compare_all "$images"
 }
 
 pool() {
