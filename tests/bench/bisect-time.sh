@@ -15,12 +15,20 @@ field() { node -p 'JSON.parse(require("fs").readFileSync(process.argv[1]))[proce
 now() { date +%s.%N; }
 # What a state has built and booted so far.
 count() { sqlite3 -readonly "$work/$1/mmbisect.db" "SELECT (SELECT count(*) FROM build WHERE cached = 0), (SELECT count(*) FROM run)" | tr '|' ' '; }
-# Median sys time of five runs; the state keeps what was built.
-median() { # median REV
-	"$mmbisect" run --repo "$work/base.git" --workload thread-stack --class time --times 5 --state "$work/git" --quiet --json "$1" |
-		node -p 'const m = JSON.parse(require("fs").readFileSync(0)).rows[0].metrics.time; m ? m.sys.median : "none"'
-}
-export -f median
+# Median sys time of five runs; the state keeps what was built. A program: git bisect run hands no functions on.
+cat >"$work/median" <<'SH'
+#!/bin/bash
+"$mmbisect" run --repo "$work/base.git" --workload thread-stack --class time --times 5 --state "$work/git" --quiet --json "$1" |
+	node -p 'const m = JSON.parse(require("fs").readFileSync(0)).rows[0].metrics.time; m ? m.sys.median : "none"'
+SH
+cat >"$work/step" <<'SH'
+#!/bin/bash
+value=$("$work/median" "$(git rev-parse BISECT_HEAD)") || exit 125
+[ "$value" != none ] || exit 125
+echo "sys $value"
+[ "$(echo "$value < $threshold" | bc -l)" = 1 ]
+SH
+chmod +x "$work/median" "$work/step"
 
 bash tests/demo/make-base.sh "$work/base.git"
 total_ours=0 total_theirs=0 n=0 right_ours=0 right_theirs=0
@@ -44,18 +52,14 @@ for seed in $seeds; do
 
 	read -r builds_before boots_before <<<"$(count git)"
 	begin=$(now)
-	threshold=$(echo "($(median "$good") + $(median "$bad")) / 2" | bc -l)
+	threshold=$(echo "($("$work/median" "$good") + $("$work/median" "$bad")) / 2" | bc -l)
 	export threshold
 	rm -rf "$work/clone"
 	git clone -q --shared --no-checkout "$work/base.git" "$work/clone"
 	(
 		cd "$work/clone"
 		git bisect start --no-checkout "$bad" "$good"
-		# shellcheck disable=SC2016 # expanded by the inner shell
-		git bisect run bash -c '
-			value=$(median "$(git rev-parse BISECT_HEAD)") || exit 125
-			[ "$value" != none ] || exit 125
-			[ "$(echo "$value < $threshold" | bc -l)" = 1 ]'
+		git bisect run "$work/step"
 	) >"$work/git-$seed.log" 2>&1 || true
 	theirs=$(echo "$(now) - $begin" | bc)
 	answer=$(git -C "$work/clone" bisect log | sed -n 's/^# first bad commit: \[\([0-9a-f]*\)\].*/\1/p')
