@@ -76,9 +76,10 @@ static json_t *entry_json(const struct log *l, const struct search_entry *e)
 	_cleanup_free_ char *subject = subject_of(l, e->oid);
 	char at[32];
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "at", clock_iso8601((uint64_t)e->at_ns, at), "phase",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "at", clock_iso8601((uint64_t)e->at_ns, at), "phase",
 			 json_bytes(e->phase), "action", json_bytes(e->action), "commit", json_bytes(e->oid), "subject",
-			 json_bytes(subject), "runs", e->runs ? json_integer(e->runs) : json_null(), "reason",
+			 json_bytes(subject), "runs", e->runs ? json_integer(e->runs) : json_null(), "layout",
+			 (json_int_t)e->layout, "reason",
 			 json_bytes(e->reason));
 }
 
@@ -117,6 +118,8 @@ static void add_entry(struct str *out, const struct log *l, const struct search_
 		(void)str_addf(out, " %.12s", e->oid);
 	if (e->runs)
 		(void)str_addf(out, " to %lld run%s", (long long)e->runs, e->runs == 1 ? "" : "s");
+	if (e->layout)
+		(void)str_addf(out, ", layout %lld", (long long)e->layout);
 	if (subject) {
 		(void)str_add(out, "  ");
 		report_add_line(out, subject, CLI_SUBJECT_COLUMNS);

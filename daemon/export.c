@@ -4,6 +4,7 @@
 #include "daemon/definition.h"
 #include "daemon/hints.h"
 #include "daemon/plan.h"
+#include "daemon/session.h"
 #include "db/build.h"
 #include "db/run.h"
 #include "lib/str.h"
@@ -18,6 +19,14 @@ struct export {
 	char *config, *toolchain;
 	json_t *commits, *table, *images; /* images: signatures that the table has */
 	char *unit, *better, *class;
+	int layouts; /* one more than the highest that was measured */
+};
+
+/* A value, the run and the layout it is of. */
+struct measured {
+	int64_t run;
+	double value;
+	int layout;
 };
 
 static void export_done(struct export *x)
@@ -74,24 +83,74 @@ static int learn_metric(struct export *x, const char *signature)
 	return 0;
 }
 
-static json_t *samples_json(const struct values *values)
+static int by_run(const void *a, const void *b)
 {
-	json_t *list = json_array();
+	int64_t x = ((const struct measured *)a)->run, y = ((const struct measured *)b)->run;
 
-	for (size_t i = 0; i < values->n; i++)
-		(void)json_array_append_new(list, json_real(values->items[i]));
-	return json_pack("{s:o}", "samples", list);
+	return (x > y) - (x < y);
+}
+
+/* In the order they were measured. */
+static json_t *samples_json(struct measured *m, size_t n)
+{
+	json_t *samples = json_array(), *layouts = json_array();
+	int highest = 0;
+
+	qsort(m, n, sizeof(*m), by_run);
+	for (size_t i = 0; i < n; i++) {
+		(void)json_array_append_new(samples, json_real(m[i].value));
+		(void)json_array_append_new(layouts, json_integer(m[i].layout));
+		highest = MAX(highest, m[i].layout);
+	}
+	if (highest)
+		return json_pack("{s:o, s:o}", "samples", samples, "layouts", layouts);
+	json_decref(layouts);
+	return json_pack("{s:o}", "samples", samples);
+}
+
+/* Adds the values of one image of a commit. */
+static int add_values(struct export *x, const char *signature, int layout, struct measured **m, size_t *n, size_t *capacity)
+{
+	_cleanup_(values_done) struct values values = { 0 };
+	int r = db_run_values(x->db, x->series, signature, x->search->metric, &values);
+
+	for (size_t i = 0; i < values.n && r >= 0; i++) {
+		r = grow_array(m, capacity, *n, sizeof(**m));
+		if (r >= 0)
+			(*m)[(*n)++] = (struct measured){ values.runs[i], values.items[i], layout };
+	}
+	if (values.n)
+		x->layouts = MAX(x->layouts, layout + 1);
+	return r;
+}
+
+/* All layouts of a commit; the same image again is no other layout. */
+static int all_values(struct export *x, int node, const char *signature, struct measured **m, size_t *n)
+{
+	size_t capacity = 0;
+	int r = add_values(x, signature, 0, m, n, &capacity);
+
+	for (int layout = 1; layout < SESSION_LAYOUTS && r >= 0; layout++) {
+		_cleanup_(db_build_done) struct build build = { 0 };
+
+		r = db_build_find(x->db, x->graph.tree_oids[node], x->search->arch, x->config, x->toolchain, layout, &build);
+		if (r <= 0 || !str_eq(build.status, "ok") || str_eq(build.signature, signature))
+			break;
+		r = add_values(x, build.signature, layout, m, n, &capacity);
+	}
+	return MIN(r, 0);
 }
 
 /* What the runs of an image say; *ret NULL: nothing yet. */
-static int image_entry(struct export *x, const char *signature, json_t **ret)
+static int image_entry(struct export *x, int node, const char *signature, json_t **ret)
 {
 	_cleanup_(want_result_done) struct want_result look = { 0 };
-	_cleanup_(values_done) struct values values = { 0 };
+	_cleanup_free_ struct measured *m = NULL;
+	size_t n = 0;
 	int r = plan_look_image(x->db, x->series, signature, 1, &look);
 
 	if (r >= 0)
-		r = db_run_values(x->db, x->series, signature, x->search->metric, &values);
+		r = all_values(x, node, signature, &m, &n);
 	if (r >= 0)
 		r = learn_metric(x, signature);
 	if (r < 0)
@@ -99,11 +158,11 @@ static int image_entry(struct export *x, const char *signature, json_t **ret)
 	if (look.state == WANT_SKIPPED || look.state == WANT_SLOW)
 		*ret = json_string(look.state == WANT_SLOW ? "slow" : "skip");
 	else
-		*ret = values.n ? samples_json(&values) : NULL;
+		*ret = n ? samples_json(m, n) : NULL;
 	return 0;
 }
 
-static int add_measured(struct export *x, const char *oid, const struct build *build, json_t *commit)
+static int add_measured(struct export *x, int node, const char *oid, const struct build *build, json_t *commit)
 {
 	json_t *entry = NULL;
 	int r;
@@ -113,7 +172,7 @@ static int add_measured(struct export *x, const char *oid, const struct build *b
 	(void)json_object_set_new(commit, "image", json_string(build->signature));
 	if (json_object_get(x->images, build->signature))
 		return 0;
-	r = image_entry(x, build->signature, &entry);
+	r = image_entry(x, node, build->signature, &entry);
 	if (r < 0 || !entry)
 		return r;
 	(void)json_object_set_new(x->images, build->signature, json_true());
@@ -140,11 +199,11 @@ static int add_commit(struct export *x, int node)
 	int r = commit ? 0 : -ENOMEM;
 
 	if (r >= 0 && x->series)
-		r = db_build_find(x->db, x->graph.tree_oids[node], x->search->arch, x->config, x->toolchain, &build);
+		r = db_build_find(x->db, x->graph.tree_oids[node], x->search->arch, x->config, x->toolchain, 0, &build);
 	if (r > 0) {
 		if (repo_commit(x->repo, x->graph.oids[node], NULL, &c) >= 0)
 			(void)json_object_set_new(commit, "subject", json_string(c.subject));
-		r = add_measured(x, x->graph.oids[node], &build, commit);
+		r = add_measured(x, node, x->graph.oids[node], &build, commit);
 	}
 	if (r < 0)
 		return r;
@@ -168,6 +227,8 @@ static int add_options(const struct export *x, const struct paths *paths, json_t
 		(void)json_object_set_new(recording, "claim", json_real(s->claim));
 	if (s->max_runs)
 		(void)json_object_set_new(recording, "max_runs", json_integer(s->max_runs));
+	if (x->layouts > 1)
+		(void)json_object_set_new(recording, "layouts", json_integer(x->layouts));
 	if (s->first_parent)
 		(void)json_object_set_new(recording, "first_parent", json_true());
 	return 0;

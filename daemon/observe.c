@@ -29,6 +29,9 @@ void session_obs_done(struct session_obs *o)
 		values_done(&o->values[i]);
 		want_result_done(&o->looks[i]);
 	}
+	for (int i = 0; o->layouts && i < o->n; i++)
+		free(o->layouts[i].of);
+	free(o->layouts);
 	free(o->values);
 	free(o->looks);
 	free(o->obs);
@@ -37,8 +40,7 @@ void session_obs_done(struct session_obs *o)
 	*o = (struct session_obs){ 0 };
 }
 
-/* A verdict stands on the runs that were there when it was reached: those of its proof come after it. */
-static void forget_later(const struct session *s, struct values *values)
+void session_forget_later(const struct session *s, struct values *values)
 {
 	while (!str_eq(s->question.state, "searching") && values->n && values->runs[values->n - 1] > s->question.judged_run)
 		values->n--;
@@ -63,7 +65,7 @@ static int observe_node(struct engine *e, struct session *s, int node, double bu
 		if (r < 0)
 			return error_errno(err, r, "database");
 		if (session_is_noisy(s))
-			forget_later(s, &o->values[node]);
+			session_forget_later(s, &o->values[node]);
 	}
 	*obs = (struct judge_obs){ .values = o->values[node].items,
 				   .n_values = o->values[node].n,
@@ -226,6 +228,10 @@ int session_observe(struct engine *e, struct session *s, struct error *err, stru
 	r = read_options(e, s, &workload, &o);
 	if (r < 0)
 		return error_errno(err, r, "search");
+	if (o.options.jitter)
+		r = layouts_observe(e, s, &o, err);
+	if (r < 0)
+		return r;
 	*ret = o;
 	o = (struct session_obs){ 0 };
 	return 0;

@@ -47,9 +47,16 @@ static int broken(struct engine *e, const char *key, struct want_result *w)
 	return r < 0 ? r : 1;
 }
 
-static int image_key(const char *tree_oid, const char *arch, const char *config, const char *toolchain, char ret[65])
+/* What names a layout in a key; names of before stay what they were. */
+static char *layout_key(const struct want *want)
 {
-	_cleanup_free_ char *text = str_format("%s %s %s %s", tree_oid, arch, config, toolchain);
+	return want->layout ? str_format(" layout %d", want->layout) : strdup("");
+}
+
+static int image_key(const struct want *want, const char *config, const char *toolchain, char ret[65])
+{
+	_cleanup_free_ char *layout = layout_key(want);
+	_cleanup_free_ char *text = layout ? str_format("%s %s %s %s%s", want->tree_oid, want->arch, config, toolchain, layout) : NULL;
 
 	return text ? hash_mem(text, strlen(text), ret) : -ENOMEM;
 }
@@ -75,15 +82,15 @@ static int queue_build(struct engine *e, const struct want *want, const char *co
 	r = repo_keep(e->repo, want->oid, err);
 	if (r < 0)
 		return r;
-	r = image_key(want->tree_oid, want->arch, config, e->toolchain, image);
+	r = image_key(want, config, e->toolchain, image);
 	if (r >= 0) {
 		_cleanup_free_ char *out = str_format("%s/%.32s", e->paths.images, image);
 
-		spec = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:s?, s:i, s:i, s:s, s:s, s:s}", "job", "build", "repo",
+		spec = json_pack("{s:s, s:s, s:s, s:s, s:s, s:O, s:s?, s:i, s:i, s:s, s:s, s:s, s:i}", "job", "build", "repo",
 				 e->paths.mirror, "commit", want->oid, "arch", want->arch, "base", "tinyconfig", "fragments",
 				 fragments, "out", out, "jobs", (int)sysconf(_SC_NPROCESSORS_ONLN), "limit_seconds",
 				 (int)e->settings.build_limit_seconds, "tree_oid", want->tree_oid, "config", config,
-				 "toolchain", e->toolchain);
+				 "toolchain", e->toolchain, "layout", want->layout);
 		r = spec ? queue(e, want, "build", "build", key, spec, want->priority) : -ENOMEM;
 	}
 	return r < 0 ? error_errno(err, r, "queueing a build") : 0;
@@ -91,7 +98,9 @@ static int queue_build(struct engine *e, const struct want *want, const char *co
 
 static char *build_key(const struct want *want, const char *config)
 {
-	return str_format("build %s %s %.16s", want->tree_oid, want->arch, config);
+	_cleanup_free_ char *layout = layout_key(want);
+
+	return layout ? str_format("build %s %s %.16s%s", want->tree_oid, want->arch, config, layout) : NULL;
 }
 
 /* The image of the commit: 1 there (want continues), 0 *w says what. */
@@ -104,7 +113,7 @@ static int want_image(struct engine *e, const struct want *want, bool ask, struc
 
 	if (r < 0)
 		return r;
-	r = db_build_find(e->db, want->tree_oid, want->arch, config, e->toolchain, ret_build);
+	r = db_build_find(e->db, want->tree_oid, want->arch, config, e->toolchain, want->layout, ret_build);
 	if (r > 0 && str_eq(ret_build->status, "ok"))
 		return 1;
 	if (r > 0)

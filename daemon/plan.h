@@ -15,6 +15,7 @@ struct want {
 	unsigned runs;	   /* ok runs in total */
 	bool ended;	   /* `runs` counts those that ended in any way: it is the way they end that is asked for */
 	int64_t search_id; /* 0: none */
+	int layout;	   /* of the image: 0 as the tree links itself */
 	int priority;	   /* smaller is sooner */
 	unsigned stale;	   /* of the ok runs, so many are there already and do not count for whoever asks */
 	bool interleave;   /* run k that counts gets priority + k: several wants take turns; else they are run as they were asked for */

@@ -64,6 +64,7 @@ int record_build(struct engine *e, const struct running *run, const json_t *resu
 	b.unknown_options = list_text(json_object_get(result, "unknown_options"));
 	b.seconds = json_get_number(result, "seconds", 0);
 	b.cached = json_get_bool(result, "cached");
+	b.layout = (int)json_get_int(run->spec, "layout", 0);
 	if (!b.oid || !b.tree_oid || !b.arch || !b.config || !b.toolchain || !b.status)
 		return -ENOMEM;
 	if (str_eq(status, "ok") && (!is_signature(b.signature) || !b.kernel))

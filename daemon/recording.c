@@ -2,6 +2,7 @@
 #include "daemon/recording.h"
 
 #include "daemon/decision.h"
+#include "daemon/judge/layouts.h"
 #include "daemon/judge/stats.h"
 #include "daemon/names.h"
 #include "lib/str.h"
@@ -22,6 +23,12 @@ static int wrong(struct error *err, const char *what, const char *id)
 	return error_set(err, -EINVAL, "recording: %s%s%.40s", what, id ? ": " : "", id ? id : "");
 }
 
+static void free_recorded(struct recorded *r)
+{
+	free(r->samples);
+	free(r->layout);
+}
+
 void recording_done(struct recording *rec)
 {
 	for (int i = 0; i < rec->dag.n; i++) {
@@ -30,7 +37,7 @@ void recording_done(struct recording *rec)
 		if (rec->subjects)
 			free(rec->subjects[i]);
 		if (rec->table)
-			free(rec->table[i].samples);
+			free_recorded(&rec->table[i]);
 	}
 	free(rec->ids);
 	free(rec->subjects);
@@ -175,12 +182,37 @@ static int read_list(const char *id, const json_t *list, struct error *err, stru
 	return 0;
 }
 
+/* The layout of each sample, where not all are of the first. */
+static int read_layouts(const char *id, const json_t *list, struct error *err, struct recorded *ret)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!list)
+		return 0;
+	if (json_array_size(list) != ret->n)
+		return wrong(err, "not as many layouts as samples of", id);
+	ret->layout = calloc(ret->n, sizeof(*ret->layout));
+	if (!ret->layout)
+		return error_errno(err, -ENOMEM, "recording");
+	json_array_foreach (list, i, item) {
+		json_int_t layout = json_is_integer(item) ? json_integer_value(item) : -1;
+
+		if (layout < 0 || layout > LAYOUTS_MAX - 1)
+			return wrong(err, "a layout that is none of", id);
+		ret->layout[i] = (unsigned char)layout;
+	}
+	return 0;
+}
+
 static int read_entry(const char *id, const json_t *entry, struct error *err, struct recorded *ret)
 {
 	static const struct {
 		const char *word;
 		enum judge_state state;
 	} words[] = { { "skip", JUDGE_SKIPPED }, { "slow", JUDGE_SLOW } };
+
+	int r = 1;
 
 	if (ret->state != JUDGE_UNTESTED)
 		return wrong(err, "an image twice in the table", id);
@@ -191,7 +223,9 @@ static int read_entry(const char *id, const json_t *entry, struct error *err, st
 		}
 	ret->state = JUDGE_TESTED;
 	if (json_is_array(json_object_get(entry, "samples")))
-		return read_list(id, json_object_get(entry, "samples"), err, ret);
+		r = read_list(id, json_object_get(entry, "samples"), err, ret);
+	if (r <= 0)
+		return r < 0 ? r : read_layouts(id, json_object_get(entry, "layouts"), err, ret);
 	return read_distribution(id, entry, err, ret);
 }
 
@@ -230,7 +264,7 @@ static int read_class(const json_t *document, struct error *err, struct judge_op
 static int read_options(struct recording *rec, const json_t *document, struct error *err)
 {
 	struct judge_options *opt = &rec->options;
-	int64_t max_runs = json_get_int(document, "max_runs", 0);
+	int64_t max_runs = json_get_int(document, "max_runs", 0), layouts = json_get_int(document, "layouts", 1);
 	int r = read_class(document, err, opt);
 
 	if (r < 0)
@@ -244,6 +278,9 @@ static int read_options(struct recording *rec, const json_t *document, struct er
 	rec->build_seconds = json_get_number(document, "build_seconds", BUILD_SECONDS);
 	if (!(rec->build_seconds >= 0) || max_runs < 0 || max_runs > INT32_MAX)
 		return wrong(err, "build_seconds and max_runs are numbers >= 0", NULL);
+	if (layouts < 1 || layouts > LAYOUTS_MAX)
+		return wrong(err, "layouts is a number from 1 to 8", NULL);
+	opt->layouts = (unsigned char)layouts;
 	opt->max_runs = (unsigned)max_runs;
 	if (str_set(&rec->metric, json_get_string(document, "metric")) < 0 ||
 	    str_set(&rec->unit, json_get_string(document, "unit")) < 0)

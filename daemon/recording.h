@@ -15,6 +15,7 @@
 struct recorded {
 	enum judge_state state; /* JUDGE_UNTESTED: the table does not have it */
 	double *samples;
+	unsigned char *layout; /* of each; NULL: all 0 */
 	size_t n;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/replay.h"
 
+#include "daemon/judge/layouts.h"
+
 #include <string.h>
 
 #define DECISIONS_MAX 100000
@@ -9,7 +11,9 @@
 struct taken {
 	double *values;
 	int64_t *order;
-	size_t n, values_capacity, order_capacity;
+	unsigned char *layout;
+	size_t n, values_capacity, order_capacity, layout_capacity;
+	size_t n_of[LAYOUTS_MAX];
 };
 
 struct driver {
@@ -30,6 +34,7 @@ static void driver_done(struct driver *d)
 	for (int i = 0; d->taken && i < d->rec->dag.n; i++) {
 		free(d->taken[i].values);
 		free(d->taken[i].order);
+		free(d->taken[i].layout);
 	}
 	free(d->taken);
 	free(d->obs);
@@ -48,7 +53,6 @@ static int driver_init(struct driver *d)
 	if (!d->obs || !d->built || !d->taken)
 		return -ENOMEM;
 	d->options = d->rec->options;
-	d->options.layouts = 1;
 	d->options.slots = 1;
 	d->options.memo = judge_memo_new();
 	for (size_t i = 0; i < n; i++)
@@ -67,7 +71,7 @@ static void show(struct driver *d, int image)
 		if (d->rec->image[i] != image || !d->built[i])
 			continue;
 		*o = (struct judge_obs){ .state = t->n ? JUDGE_TESTED : JUDGE_UNTESTED, .values = t->values, .n_values = t->n,
-					 .order = t->order, .image = image + 1 };
+					 .order = t->order, .layout = t->layout, .image = image + 1 };
 		if (d->rec->table[image].state == JUDGE_SKIPPED || d->rec->table[image].state == JUDGE_SLOW)
 			o->state = d->rec->table[image].state;
 	}
@@ -83,15 +87,32 @@ static int build(struct driver *d, int node, struct error *err)
 	return 0;
 }
 
-static int run(struct driver *d, int image)
+/* Sample k of a layout of an image, over again behind the last; of what was never linked so, any sample. */
+static double sample_of(const struct recorded *from, unsigned char layout, size_t k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; from->layout && i < from->n; i++)
+		n += from->layout[i] == layout;
+	if (n == 0)
+		return from->samples[k % from->n];
+	k %= n;
+	for (size_t i = 0;; i++)
+		if (from->layout[i] == layout && k-- == 0)
+			return from->samples[i];
+}
+
+static int run(struct driver *d, int image, unsigned char layout)
 {
 	const struct recorded *from = &d->rec->table[image];
 	struct taken *t = &d->taken[image];
 
 	if (grow_array(&t->values, &t->values_capacity, t->n, sizeof(*t->values)) < 0 ||
-	    grow_array(&t->order, &t->order_capacity, t->n, sizeof(*t->order)) < 0)
+	    grow_array(&t->order, &t->order_capacity, t->n, sizeof(*t->order)) < 0 ||
+	    grow_array(&t->layout, &t->layout_capacity, t->n, sizeof(*t->layout)) < 0)
 		return -ENOMEM;
-	t->values[t->n] = from->samples[t->n % from->n];
+	t->values[t->n] = sample_of(from, layout, t->n_of[layout]++);
+	t->layout[t->n] = layout;
 	t->order[t->n] = ++d->clock;
 	d->count.again += t->n >= from->n;
 	d->count.runs++;
@@ -119,8 +140,8 @@ static int meet_runs(struct driver *d, const struct judge_decision *decision, st
 	for (size_t i = 0; i < decision->n_wants; i++) {
 		int image = d->rec->image[decision->wants[i].node];
 
-		while (d->taken[image].n < decision->wants[i].runs)
-			if (run(d, image) < 0)
+		while (d->taken[image].n_of[decision->wants[i].layout] < decision->wants[i].runs)
+			if (run(d, image, decision->wants[i].layout) < 0)
 				return error_errno(err, -ENOMEM, "replay");
 	}
 	return 0;
@@ -133,7 +154,8 @@ static bool is_news(struct driver *d, const struct judge_decision *decision)
 		    strcmp(d->last.reason, decision->reason) == 0;
 
 	for (size_t i = 0; same && i < decision->n_wants; i++)
-		same = d->last.wants[i].node == decision->wants[i].node && d->last.wants[i].runs == decision->wants[i].runs;
+		same = d->last.wants[i].node == decision->wants[i].node && d->last.wants[i].runs == decision->wants[i].runs &&
+		       d->last.wants[i].layout == decision->wants[i].layout;
 	d->last = *decision;
 	d->last.candidates = NULL;
 	return !same;

@@ -3,7 +3,7 @@
 #define MMB_SESSION_INTERNAL_H
 
 /*
- * Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), status.c (the same of failures),
+ * Shared by session.c (search), session-bases.c (ends that have diverged), observe.c (what there is), layouts.c (of other layouts), status.c (the same of failures),
  * verify.c and proof.c (proof) and document.c (answer) only.
  */
 #include "daemon/judge/judge.h"
@@ -51,6 +51,12 @@ struct status_view {
 };
 struct status_view *status_view_free(struct status_view *view);
 
+/* Of the first node of an image, what its layouts' runs say; the other nodes of the image show the same. */
+struct node_layouts {
+	unsigned char *of;		   /* the layout of each value */
+	int64_t without[SESSION_LAYOUTS]; /* ok runs that lack the metric */
+};
+
 /* What the database says of every node. */
 struct session_obs {
 	int n;
@@ -59,13 +65,24 @@ struct session_obs {
 	struct want_result *looks;
 	struct judge_mark *marks;
 	struct judge_options options;
+	struct node_layouts *layouts; /* a node each, noisy searches only: NULL else */
 	struct status_view *status; /* NULL: values are compared */
 };
 void session_obs_done(struct session_obs *obs);
 int session_observe(struct engine *engine, struct session *session, struct error *err, struct session_obs *ret);
 
+/*
+ * Adds the runs of other layouts to what is known of all nodes, in time, and says in options.layouts how many may be asked for: one that
+ * cannot be built or run somewhere, or is the image of another, is not available, and says nothing of its commit.
+ */
+int layouts_observe(struct engine *engine, const struct session *session, struct session_obs *obs, struct error *err);
+/* The image of a layout is that of the first node that has this image: its runs are the others', too. */
+int layouts_node(const struct session_obs *obs, const struct judge_want *wanted);
+
 /* So many runs of a node. */
 struct want session_want(const struct session *session, int node, unsigned runs);
+/* A verdict stands on the runs that were there when it was reached: those of its proof come after it. */
+void session_forget_later(const struct session *session, struct values *values);
 bool session_is_noisy(const struct session *session);
 /* Asks how runs end, not what they measure. */
 bool session_is_status(const struct session *session);

@@ -153,7 +153,8 @@ static int give_up_metric(struct engine *e, struct session *s, struct error *err
 /* Ok runs that lack the metric are no values: so many more runs than the judge asks for. */
 static unsigned runs_for(const struct judge_want *wanted, const struct session_obs *o)
 {
-	int64_t without = o->looks[wanted->node].n_ok - (int64_t)o->obs[wanted->node].n_values;
+	int64_t without = o->layouts ? o->layouts[wanted->node].without[wanted->layout] :
+				       o->looks[wanted->node].n_ok - (int64_t)o->obs[wanted->node].n_values;
 
 	return wanted->runs + (unsigned)MAX(without, 0);
 }
@@ -163,20 +164,19 @@ static int ask_node(struct engine *e, struct session *s, const struct judge_want
 {
 	_cleanup_(want_result_done) struct want_result w = { 0 };
 	const struct want_result *look = &o->looks[wanted->node];
-	struct want want = session_want(s, wanted->node, image_only ? 0 : o->status ? wanted->runs : runs_for(wanted, o));
+	const int node = layouts_node(o, wanted);
+	struct want want = session_want(s, node, image_only ? 0 : o->status ? wanted->runs : runs_for(wanted, o));
 	int r;
 
 	want.ended = o->status;
-
-	if (wanted->layout)
-		return error_set(err, -ENOTSUP, "search %lld: the judge asks for layout %d of %.12s, which nobody here can build",
-				 (long long)s->id, wanted->layout, want.oid);
+	want.layout = wanted->layout;
 	if (look->state == WANT_MET && o->obs[wanted->node].n_values == 0 && !o->status)
 		return give_up_metric(e, s, err);
 	r = plan_want(e, &want, err, &w);
 	if (r == -EAGAIN) { /* the accelerator is not known until there is an image */
-		const struct want image = session_want(s, wanted->node, 0);
+		struct want image = session_want(s, node, 0);
 
+		image.layout = wanted->layout;
 		error_done(err);
 		r = plan_want(e, &image, err, &w);
 	}
@@ -217,6 +217,7 @@ static int remember(struct engine *e, struct session *s, const struct judge_deci
 		struct search_entry entry = decision_entry(d, "measure", s->graph.oids[d->wants[i].node]);
 
 		entry.runs = d->wants[i].runs;
+		entry.layout = d->wants[i].layout;
 		r = log_entry(e, s, &entry, err);
 	}
 	return r;

@@ -10,6 +10,9 @@
 #include "daemon/engine.h"
 #include "db/search.h"
 
+/* Layouts of a commit that a search may ask for: 0, as its tree links itself, and others. */
+#define SESSION_LAYOUTS 4
+
 enum session_state {
 	SESSION_RUNNING,
 	SESSION_DONE,	/* the document is in the database */

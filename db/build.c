@@ -5,7 +5,7 @@
 
 #define COLUMNS                                                                                    \
 	"id, job_id, oid, tree_oid, arch, config, toolchain, status, signature, kernel, unknown_options, error,"   \
-	" seconds, cached"
+	" seconds, cached, layout"
 
 void db_build_done(struct build *b)
 {
@@ -26,11 +26,11 @@ int db_build_add(struct db *db, const struct build *b, uint64_t now_ns)
 {
 	return db_run(db, NULL, NULL,
 		      "INSERT INTO build (job_id, oid, tree_oid, arch, config, toolchain, status, signature, kernel,"
-		      " unknown_options, error, seconds, cached, at_ns)"
-		      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		      "issssssssssdii", b->job_id, b->oid, b->tree_oid, b->arch, b->config, b->toolchain, b->status,
+		      " unknown_options, error, seconds, cached, at_ns, layout)"
+		      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		      "issssssssssdiii", b->job_id, b->oid, b->tree_oid, b->arch, b->config, b->toolchain, b->status,
 		      b->signature, b->kernel, b->unknown_options, b->error, b->seconds, (int64_t)b->cached,
-		      (int64_t)now_ns);
+		      (int64_t)now_ns, (int64_t)b->layout);
 }
 
 static int read_build(struct db *db, sqlite3_stmt *q, struct build *ret)
@@ -51,18 +51,19 @@ static int read_build(struct db *db, sqlite3_stmt *q, struct build *ret)
 		}
 	b.seconds = sqlite3_column_double(q, 12);
 	b.cached = sqlite3_column_int(q, 13) != 0;
+	b.layout = sqlite3_column_int(q, 14);
 	*ret = b;
 	return 1;
 }
 
 int db_build_find(struct db *db, const char *tree_oid, const char *arch, const char *config, const char *toolchain,
-		  struct build *ret)
+		  int layout, struct build *ret)
 {
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	int r = db_query(db, &q,
 			 "SELECT " COLUMNS " FROM build WHERE tree_oid = ? AND arch = ? AND config = ? AND toolchain = ?"
-			 " ORDER BY id DESC LIMIT 1",
-			 "ssss", tree_oid, arch, config, toolchain);
+			 " AND layout = ? ORDER BY id DESC LIMIT 1",
+			 "ssssi", tree_oid, arch, config, toolchain, (int64_t)layout);
 
 	return r < 0 ? r : read_build(db, q, ret);
 }
@@ -70,7 +71,7 @@ int db_build_find(struct db *db, const char *tree_oid, const char *arch, const c
 int db_build_failed_job(struct db *db, const char *tree_oid, const char *arch, int64_t *ret)
 {
 	int r = db_int(db, ret,
-		       "SELECT job_id FROM build WHERE tree_oid = ? AND arch = ? AND status = 'build-failed' ORDER BY id DESC LIMIT 1",
+		       "SELECT job_id FROM build WHERE tree_oid = ? AND arch = ? AND status = 'build-failed' AND layout = 0 ORDER BY id DESC LIMIT 1",
 		       "ss", tree_oid, arch);
 
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
@@ -118,6 +119,6 @@ int db_build_trees(struct db *db, const char *arch, struct build_trees *ret)
 int db_build_typical_seconds(struct db *db, const char *arch, double *ret)
 {
 	return db_middle_seconds(db, ret,
-				 DB_MIDDLE_SECONDS("SELECT seconds FROM build WHERE arch = ? AND status = 'ok' AND cached = 0 ORDER BY id DESC LIMIT 32"),
+				 DB_MIDDLE_SECONDS("SELECT seconds FROM build WHERE arch = ? AND status = 'ok' AND cached = 0 AND layout = 0 ORDER BY id DESC LIMIT 32"),
 				 arch);
 }

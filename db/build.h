@@ -12,15 +12,16 @@ struct build {
 	char *signature, *kernel, *unknown_options, *error;
 	double seconds;
 	bool cached;
+	int layout; /* 0: as the tree links itself */
 };
 void db_build_done(struct build *build);
 
 /* Records the end of a build job; the caller ends the job in the same transaction. */
 int db_build_add(struct db *db, const struct build *build, uint64_t now_ns);
-/* The newest of a tree: 1 found, 0 none. */
+/* The newest of a tree in a layout: 1 found, 0 none. */
 int db_build_find(struct db *db, const char *tree_oid, const char *arch, const char *config, const char *toolchain,
-		  struct build *ret);
-/* The job of the newest build of a tree that failed: 1 found, 0 none. */
+		  int layout, struct build *ret);
+/* The job of the newest build of a tree, as it links itself, that failed: 1 found, 0 none. */
 int db_build_failed_job(struct db *db, const char *tree_oid, const char *arch, int64_t *ret);
 
 /* All trees that a build is known of, sorted, each once. */

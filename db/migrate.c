@@ -15,9 +15,10 @@ SCHEMA(002);
 SCHEMA(003);
 SCHEMA(004);
 SCHEMA(005);
+SCHEMA(006);
 
 static const char *const migrations[] = { mmb_schema_001, mmb_schema_002, mmb_schema_003, mmb_schema_004,
-					     mmb_schema_005 };
+					     mmb_schema_005, mmb_schema_006 };
 
 static int migrate_one(struct db *db, size_t version, struct error *err)
 {

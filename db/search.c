@@ -160,11 +160,11 @@ int db_search_log(struct db *db, int64_t id, const struct search_entry *e, uint6
 {
 	int changed = 0;
 	int r = db_run(db, NULL, &changed,
-		       "INSERT INTO search_log (search_id, at_ns, action, oid, reason, phase, runs)"
-		       " SELECT ?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0)"
+		       "INSERT INTO search_log (search_id, at_ns, action, oid, reason, phase, runs, layout)"
+		       " SELECT ?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0), ?8"
 		       " WHERE NOT EXISTS (SELECT 1 FROM search_log WHERE search_id = ?1 AND action = ?3 AND oid IS ?4"
-		       " AND reason = ?5 AND phase IS ?6 AND runs IS nullif(?7, 0))",
-		       "iissssi", id, (int64_t)now_ns, e->action, e->oid, e->reason, e->phase, e->runs);
+		       " AND reason = ?5 AND phase IS ?6 AND runs IS nullif(?7, 0) AND layout = ?8)",
+		       "iissssii", id, (int64_t)now_ns, e->action, e->oid, e->reason, e->phase, e->runs, e->layout);
 
 	return r < 0 ? r : changed > 0;
 }
@@ -186,7 +186,7 @@ int db_search_entries(struct db *db, int64_t id, struct search_entries *ret)
 	_cleanup_query_ sqlite3_stmt *q = NULL;
 	struct search_entries list = { 0 };
 	int r = db_query(db, &q,
-			 "SELECT action, oid, reason, phase, runs, at_ns FROM search_log WHERE search_id = ? ORDER BY id", "i", id);
+			 "SELECT action, oid, reason, phase, runs, at_ns, layout FROM search_log WHERE search_id = ? ORDER BY id", "i", id);
 
 	while (r >= 0 && (r = db_step(db, q)) > 0) {
 		struct search_entry *e;
@@ -195,7 +195,8 @@ int db_search_entries(struct db *db, int64_t id, struct search_entries *ret)
 		if (r < 0)
 			break;
 		e = &list.items[list.n++];
-		*e = (struct search_entry){ .runs = sqlite3_column_int64(q, 4), .at_ns = sqlite3_column_int64(q, 5) };
+		*e = (struct search_entry){ .runs = sqlite3_column_int64(q, 4), .at_ns = sqlite3_column_int64(q, 5),
+					   .layout = sqlite3_column_int64(q, 6) };
 		if (db_column_dup(q, 0, &e->action) < 0 || db_column_dup(q, 1, &e->oid) < 0 ||
 		    db_column_dup(q, 2, &e->reason) < 0 || db_column_dup(q, 3, &e->phase) < 0)
 			r = -ENOMEM;

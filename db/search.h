@@ -54,6 +54,7 @@ struct search_entry {
 	char *action, *oid, *reason;
 	char *phase;  /* anchors, search, confirm, explain; NULL in old searches and for what is no decision of the judge's */
 	int64_t runs; /* "measure": so many runs of oid in total; 0: not said */
+	int64_t layout; /* "measure": of the build; 0 as the tree links itself */
 	int64_t at_ns;
 };
 /*

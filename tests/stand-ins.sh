@@ -3,6 +3,7 @@
 # Whole searches without kernels; to be sourced after tap.sh. Sets up $T (with bin/, guest/ and configs/) and $R, a repository that is no
 # kernel. Its workers are stand-ins: a build that copies the level that the tree holds, and a run that adds noise to it on machines of
 # class time. The noise is a function of image and run, so that a search that is killed must do what one does that is left alone.
+# A level "1.03/1.0" is 1.03 as the tree links itself, and 1.0 in other layouts; $T/noise has another spread of a run than 0.06.
 # Where a folder $T/running is, a run takes a while and notes in $T/at-once how many there are.
 BIN=$(realpath "${O:-out}/bin") || exit 1
 T=$(mktemp -d)
@@ -41,7 +42,15 @@ if [ "$level" = broken ]; then
 	echo '{"result":{"status":"build-failed","error":"level:1:1: error: broken","seconds":3}}'
 	exit
 fi
-sig=$(printf '%s' "$tree" | sha256sum | cut -d' ' -f1)
+# "1.03/1.0": 1.0 in all layouts but the first; layout n "broken" where a file says so. One layout of a level with none is like the other.
+layout=$(sed -n 's/.*"layout": *\([0-9]*\).*/\1/p' <<<"$job")
+[ "${layout:-0}" = 0 ] || level=${level#*/}
+level=${level%/*}
+if git --git-dir "$(get repo)" cat-file -e "$(get commit):broken-layout-${layout:-0}" 2>/dev/null; then
+	echo '{"result":{"status":"build-failed","error":"ld.lld: error: broken","seconds":1}}'
+	exit
+fi
+sig=$(printf '%s%s' "$tree" "${layout#0}" | sha256sum | cut -d' ' -f1)
 mkdir -p "$(get out)" && echo "$level $sig" >"$(get out)/kernel"
 printf '{"result":{"status":"ok","signature":"%s","kernel":"%s/kernel","config_hash":"%s","toolchain":"t","unknown_options":[],"seconds":9,"cached":false}}\n' \
 	"$sig" "$(get out)" "$sig"
@@ -70,8 +79,9 @@ db=$(dirname "$kernel")/../../mmbisect.db
 k=$(sqlite3 -readonly "$db" "SELECT count(*) FROM run WHERE signature = '$sig'") || exit 1
 hash=$(printf '%s %s%s' "$sig" "$k" "${salt:+ $salt}" | sha256sum)
 [ $class = time ] || hash=80000000800000008000000080000000
-value=$(awk -v a="$((16#${hash:0:8}))" -v b="$((16#${hash:8:8}))" -v level="$level" \
-	'BEGIN { printf "%.6f", level * (1 + 0.06 * sqrt(-2 * log((a + 1) / 4294967297)) * cos(6.2831853 * b / 4294967296)) }')
+noise=$(cat "$top/noise" 2>/dev/null)
+value=$(awk -v noise="${noise:-0.06}" -v a="$((16#${hash:0:8}))" -v b="$((16#${hash:8:8}))" -v level="$level" \
+	'BEGIN { printf "%.6f", level * (1 + noise * sqrt(-2 * log((a + 1) / 4294967297)) * cos(6.2831853 * b / 4294967296)) }')
 [ $class = time ] || value=$level
 printf '{"result":{"status":"ok","title":null,"error":null,"samples":[{"metric":"madvise_call","value":%s,"unit":"ns","better":"lower","class":"%s"},{"metric":"sys","value":%s,"unit":"s","better":"lower","class":"%s"}],"seconds":3,"boot_seconds":1}}\n' \
 	"$value" "$class" "$value" "$class"

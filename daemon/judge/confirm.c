@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "daemon/judge/layouts.h"
+
 #define PAIRS_LEAST 3
 #define SMALLER 0.7
 #define CLIP 2.5
@@ -92,12 +94,27 @@ static double clip(double y, double low, double high)
 	return fmin(fmax(y, low), high);
 }
 
+/* Where layouts matter (opt->layouts > 1), runs alone do not confirm. */
+static enum confirm_state with_layouts(const struct evidence *e, const struct posterior *p, const struct run *a,
+				       const struct run *b, int pairs)
+{
+	static const enum confirm_state states[] = {
+		[LAYOUTS_MORE] = CONFIRM_MORE, [LAYOUTS_STAYS] = CONFIRM_YES, [LAYOUTS_GOES] = CONFIRM_NO};
+
+	if (!e->opt->jitter || e->opt->layouts < 2)
+		return CONFIRM_YES;
+	/* the model's lambda ends where no sane build would be; here it must not */
+	return states[layouts_look(a, pairs, b, pairs, e->sigma, fmax(p->sigma * p->sigma * p->lambda, layouts_spread2(e)),
+				   SMALLER * p->step)];
+}
+
 /* One parent: the test after each pair; *settled: order of the run that ended it. */
 static enum confirm_state test_pairs(const struct evidence *e, const struct posterior *p, const struct run *a, int n_a,
-				     const struct run *b, int n_b, double middle, int64_t *settled)
+				     const struct run *b, int n_b, double middle, int64_t *settled, bool *ret_moves)
 {
 	double step = fmax(p->step, 0), d = SMALLER * step, reach = step / 2 + CLIP * e->sigma, llr = 0;
 	double variance = 2 * p->sigma * p->sigma * (1 + p->lambda);
+	enum confirm_state state;
 
 	for (int k = 0; k < n_a && k < n_b; k++) {
 		double difference = clip(b[k].y, middle - reach, middle + reach) -
@@ -106,8 +123,12 @@ static enum confirm_state test_pairs(const struct evidence *e, const struct post
 		llr += d * (difference - d / 2) / variance;
 		if (k + 1 < PAIRS_LEAST || fabs(llr) < boundary())
 			continue;
+		state = llr > 0 ? with_layouts(e, p, a, b, k + 1) : CONFIRM_NO;
+		if (state == CONFIRM_MORE)
+			continue;
 		*settled = a[k].order > b[k].order ? a[k].order : b[k].order;
-		return llr > 0 ? CONFIRM_YES : CONFIRM_NO;
+		*ret_moves |= state == CONFIRM_NO && llr > 0;
+		return state;
 	}
 	return step > 0 ? CONFIRM_MORE : CONFIRM_NO;
 }
@@ -130,7 +151,7 @@ static int look_at_pair(const struct evidence *e, const struct posterior *p, con
 	if (n_b >= 0) {
 		c->fresh[i] = n_a;
 		c->fresh[c->n_parents + k] = n_b;
-		state = test_pairs(e, p, a, n_a, b, n_b, middle_level(e), &settled);
+		state = test_pairs(e, p, a, n_a, b, n_b, middle_level(e), &settled, &c->moves);
 		if (state == CONFIRM_NO || (state == CONFIRM_MORE && c->state == CONFIRM_YES))
 			c->state = state;
 		if (settled > c->settled)

@@ -21,6 +21,7 @@ enum confirm_state { CONFIRM_MORE, CONFIRM_YES, CONFIRM_NO };
 
 struct confirm {
 	enum confirm_state state;
+	bool moves; /* NO: it depends on the order in which functions are linked */
 	int parent[CONFIRM_PARENTS_MAX]; /* testable commits just outside of the atom; the good anchor when there is none */
 	int n_parents;
 	int witness[CONFIRM_WITNESSES_MAX]; /* are run for the culprit: itself, or the nearest testable commits that have it */

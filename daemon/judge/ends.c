@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "daemon/judge/layouts.h"
+
 #define PAIRS_FIRST 3 /* enough to see that there is no noise */
 #define PAIRS_CLEAR 4 /* enough for what is clear */
 #define PAIRS_LEAST 10
@@ -14,6 +16,8 @@
 #define CLEAR 1.5
 #define EXACT 50.0
 #define EVIDENCE 20.0
+/* Runs of an end in each layout at the first look at layouts; the next one comes after twice as many. */
+#define LAYOUT_RUNS 2
 
 /* The first values of an anchor; NULL: no memory. The caller frees. */
 static double *values_of(const struct evidence *e, int node, unsigned pairs)
@@ -105,6 +109,37 @@ static void look_again(const struct evidence *e, const double *good, const doubl
 		x->more = look - pairs;
 }
 
+/* As long as few pairs are there, what was claimed says how large the change may be. */
+static bool is_by_layout(const struct evidence *e, const struct judge_difference *d)
+{
+	double claim = e->opt->claim > 0 ? evidence_from_change(e, e->opt->claim, d->pairs ? e->run[0].y : 1) : INFINITY;
+
+	return layouts_matter(e, e->opt, d->pairs < PAIRS_FIRST ? claim : d->delta);
+}
+
+/* A small change that was reproduced: does it stay when the ends are linked in another order? The first look that says so counts. */
+static int look_at_layouts(const struct evidence *e, unsigned pairs, struct ends *x)
+{
+	struct run *good = NULL, *bad = NULL;
+	int n_good = evidence_runs(e, 0, INT64_MIN, &good), n_bad = n_good < 0 ? n_good : 0;
+	enum layouts_state state = LAYOUTS_MORE;
+	unsigned look = LAYOUT_RUNS * e->opt->layouts;
+
+	if (n_bad >= 0)
+		n_bad = evidence_runs(e, e->dag->n - 1, INT64_MIN, &bad);
+	for (; n_bad >= 0 && state == LAYOUTS_MORE && look <= pairs; look *= 2)
+		state = layouts_look(good, (int)look, bad, (int)look, e->sigma, NAN, 0);
+	free(good);
+	free(bad);
+	if (state == LAYOUTS_GOES)
+		x->state = ENDS_LAYOUT;
+	if (state == LAYOUTS_MORE) {
+		x->state = pairs >= PAIRS_MOST ? ENDS_TOO_NOISY : ENDS_MORE;
+		x->more = look - pairs;
+	}
+	return n_bad < 0 ? n_bad : 0;
+}
+
 int ends_look(const struct evidence *e, struct ends *ret)
 {
 	struct ends x = {.state = ENDS_MORE};
@@ -120,12 +155,15 @@ int ends_look(const struct evidence *e, struct ends *ret)
 	x.difference = judge_clipped_difference(good, bad, pairs);
 	x.difference.pairs = pairs;
 	x.smallest = smallest_change(e, pairs ? good[0] : 1);
-	if (pairs >= PAIRS_FIRST && x.difference.delta > 0 && distance(good, bad, pairs) > EXACT)
+	x.by_layout = is_by_layout(e, &x.difference);
+	if (!x.by_layout && pairs >= PAIRS_FIRST && x.difference.delta > 0 && distance(good, bad, pairs) > EXACT)
 		x.state = ENDS_EXACT;
 	else
 		look_again(e, good, bad, pairs, &x);
 	free(good);
 	free(bad);
+	if (x.by_layout && x.state == ENDS_REPRODUCED && look_at_layouts(e, pairs, &x) < 0)
+		return -ENOMEM;
 	x.needed = judge_pairs_needed(e->opt->claim > 0 ? 2 * x.smallest : fmax(x.smallest, x.difference.delta),
 				x.difference.sd);
 	*ret = x;

@@ -15,6 +15,7 @@ enum ends_state {
 	ENDS_EXACT,	 /* so much worse that one run tells a side */
 	ENDS_OPPOSITE,	 /* better, beyond doubt */
 	ENDS_SAME,	 /* no change as large as asked for */
+	ENDS_LAYOUT,	 /* worse, but it depends on the order in which functions are linked */
 	ENDS_TOO_NOISY,	 /* out of budget */
 };
 
@@ -23,6 +24,7 @@ struct ends {
 	struct judge_difference difference; /* bad less good, of all pairs; higher is worse */
 	unsigned more;	 /* MORE: so many pairs */
 	unsigned needed; /* pairs that a change of the claimed size would need */
+	bool by_layout; /* so small that it must be seen in more than one layout */
 	double smallest; /* change worth asking for, on the evidence's scale; 0: any */
 };
 

@@ -72,6 +72,7 @@ static void add_node(struct evidence *e, int node)
 			e->run[e->n_runs++] = (struct run){
 				.y = e->sign * (e->logarithmic ? log(o->values[k]) : o->values[k]),
 				.order = o->order ? o->order[k] : 0,
+				.layout = (unsigned char)layout,
 			};
 			cell.n++;
 		}

@@ -21,6 +21,7 @@ struct run {
 	double y;
 	int64_t order; /* the caller's */
 	int at;	       /* place in time among all runs, 0 is the first */
+	unsigned char layout;
 };
 
 struct cell {

@@ -2,6 +2,7 @@
 #include "daemon/judge/noisy.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "daemon/judge/confirm.h"
 #include "daemon/judge/ends.h"
 #include "daemon/judge/evidence.h"
+#include "daemon/judge/layouts.h"
 #include "daemon/judge/memo.h"
 #include "daemon/judge/pick.h"
 #include "daemon/judge/posterior.h"
@@ -30,7 +32,9 @@
 struct noisy {
 	const struct judge_dag *dag;
 	const struct judge_obs *obs;
-	const struct judge_options *opt;
+	const struct judge_options *opt; /* own */
+	struct judge_options own; /* layouts: 1 where they do not matter */
+	unsigned char layouts; /* that can be asked for */
 	struct judge_memo *memo;
 	struct evidence evidence;
 	struct posterior posterior;
@@ -79,6 +83,12 @@ static void want_run(struct noisy *x, int node)
 	want(x, node, (unsigned char)(((unsigned)x->evidence.runs[node] + ahead) % layouts_of(x)), 1);
 }
 
+/* Run k of a series of runs; layouts take turns. */
+static void want_turn(struct noisy *x, int node, int k)
+{
+	want(x, node, (unsigned char)((unsigned)k % layouts_of(x)), 1);
+}
+
 /*
  * Pairs of a and b beyond those that the fewer runs make, in the order a b b a: a drift in between hits both. What one has more of
  * already counts.
@@ -91,9 +101,9 @@ static void want_pairs(struct noisy *x, int a, int have_a, int b, int have_b, un
 		int first = k % 2 ? b : a, second = k % 2 ? a : b;
 
 		if ((k % 2 ? have_b : have_a) <= k)
-			want_run(x, first);
+			want_turn(x, first, k);
 		if ((k % 2 ? have_a : have_b) <= k)
-			want_run(x, second);
+			want_turn(x, second, k);
 	}
 }
 
@@ -122,6 +132,7 @@ static int at_the_ends(struct noisy *x)
 	x->d->phase = JUDGE_ANCHORS;
 	x->d->effect = sd > 0 ? d->delta / sd : NAN;
 	x->d->runs_needed = ends.needed;
+	x->own.layouts = ends.by_layout ? x->layouts : 1;
 	switch (ends.state) {
 	case ENDS_REPRODUCED:
 		return 0;
@@ -140,8 +151,14 @@ static int at_the_ends(struct noisy *x)
 		(void)finish(x, JUDGE_NOT_REPRODUCED);
 		return 1;
 	case ENDS_SAME:
-		explain(x, "no change as large as asked for: the ends differ by %.2g of a run's spread (%u pairs)",
-			d->delta / sd, d->pairs);
+		explain(x, "no change as large as asked for: the ends differ by %.2g of a run's spread (%u pairs%s)",
+			d->delta / sd, d->pairs, x->own.layouts > 1 ? " in several link orders" : "");
+		(void)finish(x, JUDGE_NOT_REPRODUCED);
+		return 1;
+	case ENDS_LAYOUT:
+		x->d->runs_needed = 0; /* more runs do not help */
+		explain(x, "the change does not survive another link order: it depends on the layout (%u pairs in %u layouts)",
+			d->pairs, x->layouts);
 		(void)finish(x, JUDGE_NOT_REPRODUCED);
 		return 1;
 	case ENDS_TOO_NOISY:
@@ -296,7 +313,7 @@ static void want_rounds(struct noisy *x, const struct confirm *c, int rounds)
 	for (int k = least; k < least + rounds; k++)
 		for (int i = 0; i < sides; i++)
 			if (c->fresh[i] <= k)
-				want_run(x, i < c->n_parents ? c->parent[i] : c->witness[i - c->n_parents]);
+				want_turn(x, i < c->n_parents ? c->parent[i] : c->witness[i - c->n_parents], k);
 }
 
 static void want_confirmation(struct noisy *x, const struct confirm *c, int rounds)
@@ -338,6 +355,16 @@ static bool may_explain(const struct noisy *x, int64_t settled)
 	return after < fmax(EXPLAIN_LEAST, EXPLAIN_SHARE * before);
 }
 
+/* A change that should be seen in another layout, and nobody can build one. */
+static bool lacks_layouts(const struct noisy *x, int parent, int culprit)
+{
+	struct judge_options all = *x->opt;
+
+	all.layouts = UCHAR_MAX;
+	return x->layouts == 1 && layouts_matter(&x->evidence, &all, evidence_level(&x->evidence, culprit, INT64_MIN).mean -
+									 evidence_level(&x->evidence, parent, INT64_MIN).mean);
+}
+
 static int say_culprit(struct noisy *x, int leader, const struct explained *part, int parent)
 {
 	struct judge_decision *d = x->d;
@@ -355,8 +382,9 @@ static int say_culprit(struct noisy *x, int leader, const struct explained *part
 		return r;
 	if (d->n_candidates == 1) {
 		d->culprit = d->candidates[0].node;
-		explain(x, "probability %.3f, confirmed by fresh runs; it explains %.0f %% of the change [%.0f .. %.0f]",
-			x->posterior.atom_mass[leader], 100 * part->share, 100 * part->low, 100 * part->high);
+		explain(x, "probability %.3f, confirmed by fresh runs%s; it explains %.0f %% of the change [%.0f .. %.0f]",
+			x->posterior.atom_mass[leader], lacks_layouts(x, parent, d->culprit) ? " in one link order only" : "",
+			100 * part->share, 100 * part->low, 100 * part->high);
 		return finish(x, JUDGE_CULPRIT);
 	}
 	explain(x, "first bad commit is one of %zu that cannot be told apart, confirmed by fresh runs", d->n_candidates);
@@ -379,12 +407,30 @@ static int end_or_explain(struct noisy *x, int leader, const struct confirm *c)
 	return say_culprit(x, leader, &part, c->parent[0]);
 }
 
+/* The ends may differ by a lot, and this commit by little. */
+static bool part_is_small(const struct noisy *x, const struct confirm *c)
+{
+	struct judge_options all = *x->opt;
+	struct level before, after;
+
+	all.layouts = x->layouts;
+	if (c->n_parents == 0 || c->n_witnesses == 0)
+		return false;
+	before = evidence_level(&x->evidence, c->parent[0], INT64_MIN);
+	after = evidence_level(&x->evidence, c->witness[0], INT64_MIN);
+	return before.n > 0 && after.n > 0 && layouts_matter(&x->evidence, &all, after.mean - before.mean);
+}
+
 /* The candidate of the last mark, when it is still one. 1: the decision is made. */
 static int go_on_confirming(struct noisy *x, const struct judge_mark *mark, enum confirm_state *ret_state, struct confirm *c)
 {
 	const struct posterior *p = &x->posterior;
 	int r = confirm_look(&x->evidence, p, mark, c);
 
+	if (r >= 0 && part_is_small(x, c)) {
+		x->own.layouts = x->layouts;
+		r = confirm_look(&x->evidence, p, mark, c);
+	}
 	if (r < 0)
 		return r;
 	*ret_state = c->state;
@@ -420,6 +466,11 @@ static int decide(struct noisy *x)
 	if (state == CONFIRM_YES && mark->node == p->best)
 		return end_or_explain(x, p->best, &c);
 	x->d->phase = JUDGE_CONFIRM;
+	if (c.moves && mark->node == p->best) {
+		explain(x, "the change does not survive another link order: that of the likeliest commit depends on the layout");
+		(void)finish(x, JUDGE_GAVE_UP);
+		return list_candidates(x, CREDIBLE, -1);
+	}
 	if (x->opt->n_marks >= CONFIRMATIONS_MOST) {
 		explain(x, "%zu confirmations failed: the likeliest commit does not hold up in fresh runs", x->opt->n_marks);
 		(void)finish(x, JUDGE_GAVE_UP);
@@ -485,11 +536,12 @@ int judge_noisy(const struct judge_dag *dag, const struct judge_obs *obs, const 
 	struct judge_decision d = {.culprit = -1, .main_change = -1, .effect = NAN, .explained = NAN, .explained_low = NAN,
 				   .explained_high = NAN, .first_bad = dag->n - 1, .rest_good = -1, .rest_bad = -1};
 	struct judge_memo *own = opt->memo ? NULL : judge_memo_new();
-	struct noisy x = {.dag = dag, .obs = obs, .opt = opt, .memo = opt->memo ? opt->memo : own, .d = &d};
+	struct noisy x = {.dag = dag, .obs = obs, .own = *opt, .layouts = opt->layouts, .memo = opt->memo ? opt->memo : own, .d = &d};
 	int r;
 
 	if (!x.memo)
 		return -ENOMEM;
+	x.opt = &x.own;
 	x.confidence = opt->confidence > 0 ? opt->confidence : CONFIDENCE;
 	x.max_runs = opt->max_runs ? opt->max_runs : JUDGE_MAX_RUNS;
 	r = judge_hopeless(&obs[0], &obs[dag->n - 1], &d) ? 0 : weigh(&x);

@@ -443,10 +443,10 @@ static void test_builds(void)
 	char **const owned[] = { &got.oid,	 &got.tree_oid, &got.arch,	      &got.config, &got.toolchain, &got.status,
 				 &got.signature, &got.kernel,	&got.unknown_options, &got.error };
 
-	is_int(db_build_find(db, "T", "x", "c", "clang", &got), 0, "no build yet");
+	is_int(db_build_find(db, "T", "x", "c", "clang", 0, &got), 0, "no build yet");
 	is_int(db_build_add(db, &b, 1), 0, "a build");
 	is_int(db_build_add(db, &b, 1), -EEXIST, "one a job");
-	is_int(db_build_find(db, "T", "x", "c", "gcc", &got), 0, "another toolchain is another build");
+	is_int(db_build_find(db, "T", "x", "c", "gcc", 0, &got), 0, "another toolchain is another build");
 	is_int(db_build_any(db, "x", &got), 0, "a failed one does not boot");
 	is_int(db_build_typical_seconds(db, "x", &seconds), -ENOENT, "nor does it say how long one takes");
 	b.job_id = leased_job("build 2");
@@ -456,8 +456,9 @@ static void test_builds(void)
 	is_int(db_build_add(db, &b, 1), 0, "a second try");
 	is_int(db_build_typical_seconds(db, "x", &seconds), 0, "which says");
 	is_near(seconds, 7, 1e-9, "how long one takes");
-	is_int(db_build_find(db, "T", "x", "c", "clang", &got), 1, "found");
+	is_int(db_build_find(db, "T", "x", "c", "clang", 0, &got), 1, "found");
 	is_str(got.signature, "sig", "the newest");
+	is_int(got.layout, 0, "as the tree links itself");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		(void)str_set(owned[i], NULL);
 	struct build_trees trees = { 0 };
@@ -469,6 +470,19 @@ static void test_builds(void)
 	is_int((int)trees.n, 0, "none");
 	build_trees_done(&trees);
 	is_int(db_build_any(db, "x", &got), 1, "one that boots");
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		(void)str_set(owned[i], NULL);
+	b.job_id = leased_job("build of a layout");
+	b.status = (char *)(uintptr_t) "build-failed";
+	b.layout = 2;
+	is_int(db_build_find(db, "T", "x", "c", "clang", 2, &got), 0, "another layout is another build");
+	is_int(db_build_add(db, &b, 1), 0, "it has not been built");
+	is_int(db_build_find(db, "T", "x", "c", "clang", 2, &got), 1, "known");
+	ok(got.layout == 2 && strcmp(got.status, "build-failed") == 0, "with its layout");
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		(void)str_set(owned[i], NULL);
+	is_int(db_build_find(db, "T", "x", "c", "clang", 0, &got), 1, "the commit");
+	is_str(got.status, "ok", "is not at fault");
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		(void)str_set(owned[i], NULL);
 	b.job_id = leased_job("build 3");
