@@ -63,7 +63,7 @@ pool() { # BETTER GOOD BAD > FILE
 		console.log(JSON.stringify({ kind: "compare", metric: "sys", rows: m.map((v, i) => row("AB"[i], +v, better)) }))' "$@"
 }
 pool lower 2 2.4 >pool.json
-simulate --quiet --pool pool.json --trials 20 --json
+simulate --quiet --pool pool.json --trials 4 --json
 ok 'real runs: every method at two lengths, and where nothing changed' json \
 	'd.shows == "pool" && d.rows.length == 24 && d.rows.filter(r => !r.changed).length == 2'
 ok 'the judge finds the commit in them' json 'd.rows.filter(r => r.method == "judge" && r.changed).every(r => r.right == 100)'
@@ -71,11 +71,11 @@ ok 'and accuses nobody where there is nothing' json 'd.rows.filter(r => !r.chang
 ok 'the change and the spread are those of the runs' json \
 	'd.rows[0].change > 0.19 && d.rows[0].change < 0.21 && d.rows[0].spread > 0.01 && d.rows[0].spread < 0.04'
 pool higher 2 2.4 >pool.json
-simulate --quiet --pool pool.json --trials 20 --json
+simulate --quiet --pool pool.json --trials 4 --json
 ok 'more is better: its reciprocal is what grows' json \
 	'd.rows[0].change > 0.19 && d.rows[0].change < 0.21 && d.rows.find(r => r.method == "judge").right == 100'
 pool lower 2 >pool.json
-simulate --quiet --pool pool.json --trials 20 --json
+simulate --quiet --pool pool.json --trials 4 --json
 ok 'one row: only that nothing changed' json 'd.rows.length == 2 && d.rows.every(r => !r.changed && r.wrong == 0)'
 pool lower 2 1.6 >better.json
 echo '{"kind":"compare","metric":"sys","rows":[{"row":"A","metrics":{"time":{"sys":{"values":[1,2,3]}}}}]}' >few.json
