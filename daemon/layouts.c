@@ -52,8 +52,9 @@ static int add_layout(struct session_obs *o, int node, const struct values *more
 		return r;
 	values_done(values);
 	free(l->of);
-	*values = (struct values){ .items = TAKE_PTR(j.values), .runs = TAKE_PTR(j.runs), .n = j.n, .capacity = j.n, .runs_capacity = j.n };
-	l->of = TAKE_PTR(j.of);
+	*values = (struct values){ .items = j.values, .runs = j.runs, .n = j.n, .capacity = j.n, .runs_capacity = j.n };
+	l->of = j.of;
+	j = (struct joined){ 0 };
 	return 0;
 }
 

@@ -237,7 +237,7 @@ static int prove_noisy(struct engine *e, struct session *s, struct sides *sides,
 		       bool *ret_pending)
 {
 	const struct side *culprit = &sides->items[sides->n - 1];
-	unsigned more;
+	unsigned more = 0;
 	int r = under_way(e, sides, err);
 
 	if (r != 0) {

@@ -87,7 +87,7 @@ static double middle_of(const struct run *runs, int n)
 		int below = 0, off;
 
 		for (int k = 0; k < n; k++)
-			below += runs[k].y < runs[i].y || (runs[k].y <= runs[i].y && k < i);
+			below += k < i ? runs[k].y <= runs[i].y : runs[k].y < runs[i].y;
 		off = abs(below - n / 2);
 		if (off < least) {
 			least = off;
